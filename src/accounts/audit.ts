@@ -103,7 +103,7 @@ export class AuditLog {
     const row = this.database
       .query("SELECT * FROM audit WHERE subject_kind = ? AND subject_id = ? ORDER BY seq DESC LIMIT 1")
       .get(kind, id) as Row | null;
-    return row ? entryOf(row) : undefined;
+    return row ? parseEntry(row) : undefined;
   }
 
   latest(filter: AuditFilter, count: number): AuditEntry[] {
@@ -179,7 +179,7 @@ export class AuditLog {
     const rows = this.database
       .query(`SELECT * FROM audit WHERE TRUE${where} ORDER BY seq ${order} LIMIT ?`)
       .all(...conditions.map(([, value]) => value), count) as Row[];
-    return rows.map(entryOf);
+    return rows.map(parseEntry);
   }
 }
 
@@ -243,7 +243,7 @@ function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): s
     return `it follows entry ${previous.seq}: the entries between them are missing`;
   let hash: string;
   try {
-    hash = hashOf(previous.hash, entryOf(row));
+    hash = hashOf(previous.hash, parseEntry(row));
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`;
   }
@@ -252,7 +252,7 @@ function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): s
   return undefined;
 }
 
-function entryOf(row: Row): AuditEntry {
+function parseEntry(row: Row): AuditEntry {
   const { subject_kind: kind, subject_id: id, detail, time, ...rest } = row;
   return {
     ...rest,

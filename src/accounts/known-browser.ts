@@ -50,12 +50,12 @@ export class KnownBrowsers {
     const isSecure = ownOrigin(request, this.options).startsWith("https:");
     const path = basePathOf(request, this.options) || "/";
     const seconds = KNOWN_DAYS * 86_400;
-    return printCookie(nameOf(user), value, { path, seconds, site: "Strict", isSecure });
+    return printCookie(cookieName(user), value, { path, seconds, site: "Strict", isSecure });
   }
 
   /** The id of the browser of a request, if the account has signed in with it. */
   find(user: string, request: Request): string | undefined {
-    const value = cookieOf(request, nameOf(user));
+    const value = cookieOf(request, cookieName(user));
     const opened = value === null ? undefined : this.sealing.open(Buffer.from(value, "base64url"), CONTEXT);
     if (opened === undefined) return undefined;
     const mark = JSON.parse(Buffer.from(opened).toString()) as Mark;
@@ -64,4 +64,4 @@ export class KnownBrowsers {
 }
 
 /** Several people may use one browser. */
-const nameOf = (user: string): string => `labd_browser_${sha256(user).slice(0, 12)}`;
+const cookieName = (user: string): string => `labd_browser_${sha256(user).slice(0, 12)}`;

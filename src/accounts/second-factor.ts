@@ -104,7 +104,7 @@ export class SecondFactors {
     const secret = newTotpSecret();
     this.database
       .query("INSERT OR REPLACE INTO second_factor (user_rid, secret) VALUES (?, ?)")
-      .run(user, this.sealing.seal(secret, contextOf(user)));
+      .run(user, this.sealing.seal(secret, encryptionContext(user)));
     return { secret: base32(secret), uri: otpauthUri(secret, issuer, username) };
   }
 
@@ -171,7 +171,7 @@ export class SecondFactors {
       return changes === 1 ? this.accept(user, row.last_step, "recovery") : this.reject(user, "wrong");
     }
     if (row.failures >= MAX_FAILURES) return "locked";
-    const secret = this.sealing.open(row.secret, contextOf(user));
+    const secret = this.sealing.open(row.secret, encryptionContext(user));
     if (!secret) return "unreadable";
     const now = this.clock.now();
     const step = matchingStep(secret, code, now);
@@ -219,10 +219,12 @@ export function countSecondFactors(
     )
     .all() as { user: number; username: string; secret: Uint8Array }[];
   const sealing = new Sealing(keyFile);
-  const unreadable = rows.filter(({ user, secret }) => sealing.open(secret, contextOf(user)) === undefined);
+  const unreadable = rows.filter(
+    ({ user, secret }) => sealing.open(secret, encryptionContext(user)) === undefined,
+  );
   return { all: rows.length, unreadable: unreadable.map(({ username }) => username) };
 }
 
-const contextOf = (user: number): string => `second factor of ${user}`;
+const encryptionContext = (user: number): string => `second factor of ${user}`;
 const alreadyOn = (): Problem =>
   new Problem("conflict", "The account already has a second factor. Remove it first, with a code.");

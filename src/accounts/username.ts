@@ -15,15 +15,15 @@ export function checkUsername(username: string): void {
 const UNPRINTABLE = /[\p{Zl}\p{Zp}]|(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/u;
 const MAX_NAME = 255;
 const MAX_GROUP = 150;
-const nameOf = (min: 0 | 1, max: number, but = "") => ({
+const nameRule = (min: 0 | 1, max: number, but = "") => ({
   expression: new RegExp(`^(?:(?!${UNPRINTABLE.source}${but && `|[${but}]`}).){${min},${max}}$`, "su"),
   rule: `${min === 0 ? "at most" : "1 to"} ${max} printable characters${but && " without commas"}`,
 });
 
 /** The full name of a person. */
-export const FULL_NAME = nameOf(0, MAX_NAME);
+export const FULL_NAME = nameRule(0, MAX_NAME);
 /** The name of a group. */
-export const GROUP_NAME = nameOf(1, MAX_GROUP, ",");
+export const GROUP_NAME = nameRule(1, MAX_GROUP, ",");
 
 const ATOM = "[\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]+";
 const LABEL = "[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]{0,61}[\\p{L}\\p{M}\\p{N}])?";

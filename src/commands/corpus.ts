@@ -117,7 +117,7 @@ async function add(corpora: Corpora, call: Call): Promise<void> {
   const progress = progressLine(call.streams.stderr, call.has("--progress"));
   const known = new Set(corpora.list().map(({ hash }) => hash));
   const added = await corpora.add({
-    name: call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : nameOf(file)),
+    name: call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : corpusName(file)),
     bytes: file === undefined ? PROTEINS : namedFile(file),
     tell: (sentence) => call.warn(sentence),
     report: (sequences, residues) =>
@@ -128,7 +128,7 @@ async function add(corpora: Corpora, call: Call): Promise<void> {
   if (call.has("--use")) corpora.use(added.hash);
 }
 
-const nameOf = (file: string): string =>
+const corpusName = (file: string): string =>
   file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "");
 
 function find(call: Call): Promise<void> {

@@ -41,7 +41,7 @@ export const install: Command = {
   async run(call) {
     if (process.platform !== "linux" || !call.has("--systemd"))
       throw new Problem("usage", "labd install needs Linux and --systemd. See labd install --help.");
-    const target = targetOf(call);
+    const target = readTarget(call);
     if (call.has("--dry-run")) return call.print(installPlan(call, target));
     if (!target.isLive) return writeFiles(call, target);
     requireRoot();
@@ -60,7 +60,7 @@ export const uninstall: Command = {
   settings: [],
   example: "sudo labd uninstall",
   async run(call) {
-    const { root, isLive, layout } = targetOf(call);
+    const { root, isLive, layout } = readTarget(call);
     const { files, data, settings } = layout;
     const isPurge = call.has("--purge");
     const paths = files.filter(({ isSetting }) => !isSetting || isPurge).map(({ path }) => join(root, path));
@@ -78,7 +78,7 @@ export const uninstall: Command = {
       await call.print(`removed  ${path}\n`);
     }
     if (hasSystemd) run(["systemctl", "daemon-reload"]);
-    if (isLive && isPurge && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
+    if (isLive && isPurge && readUserIds(ACCOUNT)) run(["userdel", ACCOUNT]);
     if (!isPurge)
       await call.print(
         `kept     ${join(root, settings)} and ${join(root, data)}; to remove them with the account, run labd uninstall --purge with any copy of labd\n`,
@@ -93,7 +93,7 @@ interface Target {
   isLive: boolean;
 }
 
-function targetOf(call: Call): Target {
+function readTarget(call: Call): Target {
   const prefix = (call.value("--prefix") ?? "/usr/local").replace(/\/+$/, "");
   if (!/^(\/[A-Za-z0-9._+-]+)+$/.test(prefix))
     throw new Problem(
@@ -222,12 +222,12 @@ function isSameFile(first: string, second: string): boolean {
 }
 
 function addAccount(home: string): { user: number; group: number } {
-  const known = idsOf(ACCOUNT);
+  const known = readUserIds(ACCOUNT);
   if (known) return known;
   const options = `--system --user-group --no-create-home --home-dir ${home} --shell /usr/sbin/nologin`;
   if (Bun.which("systemd-sysusers")) run(["systemd-sysusers", "labd.conf"]);
   else run(["useradd", ...options.split(" "), ACCOUNT]);
-  const added = idsOf(ACCOUNT);
+  const added = readUserIds(ACCOUNT);
   if (!added)
     throw new Problem("internal", `The account ${ACCOUNT} could not be added.`, {
       cause: "It is not in /etc/passwd.",
@@ -235,7 +235,7 @@ function addAccount(home: string): { user: number; group: number } {
   return added;
 }
 
-function idsOf(account: string): { user: number; group: number } | undefined {
+function readUserIds(account: string): { user: number; group: number } | undefined {
   const line = readFileSync("/etc/passwd", "utf8").match(new RegExp(`^${account}:[^:]*:(\\d+):(\\d+):`, "m"));
   return line ? { user: Number(line[1]), group: Number(line[2]) } : undefined;
 }

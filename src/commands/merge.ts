@@ -58,7 +58,7 @@ function orderedShards(paths: readonly string[]): ShardFile[] {
     const subject = missing.length === 1 ? "Shard" : "Shards";
     findings.push({
       isUnfinished: true,
-      text: `${subject} ${rangesOf(missing)} of ${of} ${missing.length === 1 ? "is" : "are"} missing. Give the files, or run labd score with --shard I/${of} for each.`,
+      text: `${subject} ${printRanges(missing)} of ${of} ${missing.length === 1 ? "is" : "are"} missing. Give the files, or run labd score with --shard I/${of} for each.`,
     });
   }
   if (findings.length > 0)
@@ -140,7 +140,7 @@ function differenceOf(shard: ShardFile, reference: ShardFile): string | null {
 }
 
 /** `1, 3-5, 8` */
-function rangesOf(numbers: readonly number[]): string {
+function printRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);

@@ -119,7 +119,7 @@ async function build(call: Call): Promise<void> {
     }),
     workers: config.workers,
   }));
-  call.warn(sentenceOf(plan, workers));
+  call.warn(announceBuild(plan, workers));
   const progress = progressLine(call.streams.stderr, call.has("--progress"));
   const started = performance.now();
   const { carried } = await buildFamilies(plan, onThreads(workers), ({ proteins, spent, left }) => {
@@ -132,7 +132,7 @@ async function build(call: Call): Promise<void> {
 }
 
 /** Announces a build: its size, and the expected time and disk. */
-function sentenceOf(
+function announceBuild(
   { corpus, missing, existing, carryOvers, seconds, bytes }: BuildPlan,
   workers: number,
 ): string {
@@ -169,10 +169,10 @@ async function search(call: Call): Promise<void> {
   const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), { values });
   const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
   await call.print(await printProteome(format, rows, methodOf(corpus.path)));
-  call.warn(resultOf(table));
+  call.warn(describeResult(table));
 }
 
-function resultOf({ searched, missing, matching, rows }: ProteomeTable): string {
+function describeResult({ searched, missing, matching, rows }: ProteomeTable): string {
   const found = `${counted(rows.length, "match", "matches")} in ${count(matching)} of ${counted(searched, "protein", "proteins")}.`;
   return missing === 0
     ? found

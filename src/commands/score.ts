@@ -78,13 +78,13 @@ export const score: Command = {
     "Each match has two verdicts: overall_verdict is about all evidence (z, overall_p), verdict about conservation\n" +
     "alone (cs, expected, p). With fewer than three homologs, z is mostly context.",
   async run(call) {
-    const source = sourceOf(call);
+    const source = chooseSource(call);
     if (source === "--alignment" && call.has("--shard"))
       throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
     const shard = shardOf(call, HELP);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
-    const request = requestOf(call);
+    const request = readRequest(call);
     if (isWorkbook(request.format)) refuseParts(call, HELP);
     const text = await readText(call.value(source)!);
     await withScoring(call, (scoring, _, config) =>
@@ -102,7 +102,7 @@ interface Request {
   input: { patterns: string[]; motifClasses: string[] };
 }
 
-const requestOf = (call: Call): Request => ({
+const readRequest = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
   options: { exhaustive: call.has("--exhaustive"), ...choiceOf(call) },
@@ -231,7 +231,7 @@ function isDone(path: string, beginning: ShardBeginning): boolean {
   );
 }
 
-function sourceOf(call: Call): (typeof SOURCES)[number] {
+function chooseSource(call: Call): (typeof SOURCES)[number] {
   const given = SOURCES.filter((flag) => call.has(flag));
   if (given.length === 0)
     throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);

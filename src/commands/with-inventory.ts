@@ -60,7 +60,7 @@ export async function withInventory<T>(
           };
           const request = new Request(`${base}/api/v2/${path}`, { ...init, headers });
           const response = await (app ? app.answer(request) : callServer(request, config));
-          if (!response.ok) throw await problemOf(response);
+          if (!response.ok) throw await readProblem(response);
           return response;
         },
       });
@@ -123,7 +123,7 @@ const CODES = {
   503: "busy",
 } as const;
 
-async function problemOf(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<Problem> {
   const text = await response.text();
   let message = text.slice(0, 300);
   try {

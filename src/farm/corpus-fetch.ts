@@ -100,7 +100,7 @@ async function takeLock(path: string, { tell }: FetchOptions): Promise<{ release
 function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return false;
-  if (verified.get(path) === stateOf(stat)) return true;
+  if (verified.get(path) === fileState(stat)) return true;
   try {
     verifyCorpusFile(path, hash);
   } catch (error) {
@@ -113,11 +113,11 @@ function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean
     rmSync(path, { force: true });
     return false;
   }
-  verified.set(path, stateOf(stat));
+  verified.set(path, fileState(stat));
   return true;
 }
 
-const stateOf = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
+const fileState = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
 
 const hasCalibration = (path: string, wanted: string | null | undefined): boolean =>
   wanted === undefined || (readCalibration(path)?.hash ?? null) === wanted;
@@ -151,7 +151,7 @@ async function fetchFile(
   // The calibration first: a corpus with its final name is complete.
   await fetchCalibration(server, path, hash, options);
   renameDurably(part, path);
-  verified.set(path, stateOf(statSync(path)));
+  verified.set(path, fileState(statSync(path)));
 }
 
 /** Appends the missing bytes to a file and syncs it to the disk. */

@@ -118,7 +118,7 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
     case "group":
       return compile(builder, node.child, idle, moved);
     case "sequence":
-      return compileRow(builder, rowOf(node.items, builder.backwards), idle, moved);
+      return compileRow(builder, makeRow(node.items, builder.backwards), idle, moved);
     case "choice": {
       let entry = -1;
       for (let i = node.items.length - 1; i >= 0; i--) {
@@ -145,7 +145,7 @@ interface Row {
   firstConsuming: number;
 }
 
-function rowOf(items: Node[], backwards: boolean): Row {
+function makeRow(items: Node[], backwards: boolean): Row {
   const ordered = backwards ? items.toReversed() : items;
   const until = (index: number): number => (index < 0 ? items.length : index);
   return {

@@ -120,7 +120,7 @@ export function quantilesOf(values: readonly number[]): number[] {
  */
 export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
   const draws = drawn.flat();
-  const rowsOf = (model: ScoringModel): NullRow[] => {
+  const calibratedRows = (model: ScoringModel): NullRow[] => {
     const builtIn = NULL_QUANTILES[model];
     const adjustmentOf = (name: keyof Statistics, isJudged: boolean): Adjustment =>
       adjustment(
@@ -143,7 +143,7 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
     proteins: drawn.filter((draw) => draw.length > 0).length,
     examined: drawn.length,
     matches: draws.length,
-    rows: { continuous: rowsOf("continuous"), discontinuous: rowsOf("discontinuous") },
+    rows: { continuous: calibratedRows("continuous"), discontinuous: calibratedRows("discontinuous") },
   };
 }
 

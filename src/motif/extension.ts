@@ -42,7 +42,7 @@ export function extensionScore(
   const extended: { from: number; to: number; subjectFrom: number; subjectTo: number }[] = [];
   let best = 0;
   for (const segment of [first, ...others.filter(({ score }) => score >= MIN_SEGMENT_SCORE)]) {
-    const i = startOf(segment, pairScore);
+    const i = bestWindowMiddle(segment, pairScore);
     const j = row.before[i];
     const isDone = extended.some(
       ({ from, to, subjectFrom, subjectTo }) => i >= from && i < to && j >= subjectFrom && j < subjectTo,
@@ -89,7 +89,7 @@ function bestSegments(
 }
 
 /** Middle of the best window of a segment. */
-function startOf({ from, to }: Segment, pairScore: (i: number) => number): number {
+function bestWindowMiddle({ from, to }: Segment, pairScore: (i: number) => number): number {
   let start = from;
   let [score, best] = [0, -Infinity];
   for (let i = from; i < to; i++) {

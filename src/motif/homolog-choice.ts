@@ -34,7 +34,7 @@ export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): 
     const species = corpus.species(index);
     if (species < 0 || seen.has(species)) continue;
     seen.add(species);
-    const names = namesOf(corpus, index);
+    const names = speciesNames(corpus, index);
     for (const organism of wanted) if (names.includes(normalized(organism))) wanted.delete(organism);
   }
   return [...wanted];
@@ -43,7 +43,7 @@ export function unknownOrganisms(corpus: Corpus, organisms: readonly string[]): 
 const normalized = (organism: string): string => organism.trim().toLowerCase();
 
 /** Names of a species in requests: scientific name, also without strain, NCBI's number, UniProt's mnemonic; lower case. */
-function namesOf(corpus: Corpus, index: number): string[] {
+function speciesNames(corpus: Corpus, index: number): string[] {
   const organism = corpus.organism(index) ?? "";
   // Of a taxon or, without one, of a mnemonic.
   const key = corpus.speciesKey(index)?.replace(/^(ox|id):/, "");
@@ -59,7 +59,7 @@ export function organismTest(organisms: readonly string[]): (corpus: Corpus, ind
   const bySpecies = new Map<number, boolean>([[-1, false]]);
   return (corpus, index) => {
     const species = corpus.species(index);
-    const isWanted = bySpecies.get(species) ?? namesOf(corpus, index).some((name) => wanted.has(name));
+    const isWanted = bySpecies.get(species) ?? speciesNames(corpus, index).some((name) => wanted.has(name));
     bySpecies.set(species, isWanted);
     return isWanted;
   };

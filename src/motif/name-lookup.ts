@@ -20,7 +20,7 @@ export function proteinsNamed(corpus: Corpus, name: string): number[] {
   const wordsOf = (index: number): string => words[corpus.species(index)] ?? "";
   return (named.length > 0 ? named : exactly(genes, key))
     .filter((index) => species.every((word) => wordsOf(index).includes(` ${word.toLowerCase()} `)))
-    .toSorted((a, b) => placeOf(wordsOf(a)) - placeOf(wordsOf(b)) || a - b);
+    .toSorted((a, b) => speciesRank(wordsOf(a)) - speciesRank(wordsOf(b)) || a - b);
 }
 
 function exactly({ count, key, proteins }: SortedKeys, word: string): number[] {
@@ -29,7 +29,7 @@ function exactly({ count, key, proteins }: SortedKeys, word: string): number[] {
   return [...new Set(proteins(from, to))];
 }
 
-function placeOf(words: string): number {
+function speciesRank(words: string): number {
   const place = KNOWN_SPECIES.findIndex(({ taxon }) => words.includes(` ${taxon} `));
   return place < 0 ? KNOWN_SPECIES.length : place;
 }

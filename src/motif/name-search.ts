@@ -43,13 +43,13 @@ export function searchNames(
     .slice(0, MAX_WORDS);
   if (words.length === 0 || limit < 1) return { total: 0, proteins: [] };
   const points = words.map((word) => pointsOf(corpus, word));
-  const places = Uint8Array.from(corpus.names.speciesWords(), placeOf);
+  const places = Uint8Array.from(corpus.names.speciesWords(), speciesRank);
   // Points first, then the place of the species.
   const keys = new Uint16Array(corpus.sequenceCount);
   const histogram = new Uint32Array(65_536);
   let total = 0;
   for (let i = 0; i < keys.length; i++) {
-    const sum = sumOf(points, i);
+    const sum = addPoints(points, i);
     if (sum === 0) continue;
     const species = corpus.species(i);
     const key = Math.min(sum, 2047) * PLACES + (places[species] ?? 0);
@@ -62,13 +62,13 @@ export function searchNames(
 }
 
 /** Place of a species among those that are listed first, 0 for the others. */
-function placeOf(words: string): number {
+function speciesRank(words: string): number {
   const taxon = /(?<= )\d+(?= )/.exec(words)?.[0];
   return (taxon !== undefined && placeByTaxon.get(taxon)) || 0;
 }
 
 /** Zero unless every word has points. */
-function sumOf(points: readonly Uint8Array[], i: number): number {
+function addPoints(points: readonly Uint8Array[], i: number): number {
   let sum = 0;
   for (const one of points) {
     if (one[i] === 0) return 0;
@@ -97,7 +97,7 @@ function pointsOf(corpus: Corpus, word: string): Uint8Array {
       return own;
     });
     for (let i = 0; i < points.length; i++)
-      if (points[i] === 0 && sumOf(each, i) > 0) points[i] = POINTS.word[0];
+      if (points[i] === 0 && addPoints(each, i) > 0) points[i] = POINTS.word[0];
   }
   if (word.length >= SHORTEST_SPECIES) giveToSpecies(points, corpus, parts);
   return points;

@@ -70,7 +70,7 @@ export function predict(
     countLeftOut: (homologs) =>
       countLeftOut(query, corpus, options, { hits, homologs: homologs.map(({ index }) => index) }),
     describe: (hit) => ({
-      ...namesOf(corpus.identity(hit.index)),
+      ...pickNames(corpus.identity(hit.index)),
       bitScore: rounded(hit.bitScore),
       eValue: Number(hit.eValue.toPrecision(6)),
     }),
@@ -113,7 +113,7 @@ export function predictFromAlignment(
   return prediction;
 }
 
-const namesOf = ({ accession, description, organism, gene }: ProteinIdentity) => ({
+const pickNames = ({ accession, description, organism, gene }: ProteinIdentity) => ({
   accession,
   description,
   organism,

@@ -35,7 +35,7 @@ interface Word {
  */
 export function readProteinText(text: string): ProteinText {
   const body = sequenceSection(text).replaceAll(/^[ \t]*\d[\d \t]*\r?$/gm, blank);
-  const words = wordsOf(body);
+  const words = splitWords(body);
   if (words.length === 0 && /\d/.test(text))
     return {
       sequence: null,
@@ -51,7 +51,7 @@ export function readProteinText(text: string): ProteinText {
 
 const blank = (text: string): string => text.replaceAll(/\S/g, " ");
 
-const wordsOf = (text: string): Word[] =>
+const splitWords = (text: string): Word[] =>
   Array.from(text.matchAll(/\S+/g), (match) => ({ text: match[0], at: match.index }));
 
 const isNumber = ({ text }: Word): boolean => /^\d+$/.test(text);
@@ -116,7 +116,7 @@ function startsLine({ at }: Word, text: string): boolean {
 function layoutFault(text: string): TextFault | null {
   let at = 0;
   for (const line of text.split("\n")) {
-    const groups = wordsOf(line).filter((word) => !isNumber(word) && word.text !== "*");
+    const groups = splitWords(line).filter((word) => !isNumber(word) && word.text !== "*");
     const start = at;
     at += line.length + 1;
     if (groups.length < 2) continue;

@@ -36,7 +36,7 @@ export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] 
     pattern.matches.map((match) => ({ number: ++number, pattern, match })),
   );
   const sorted = rankByP(rows, ({ match }) => match);
-  const groups = groupsOf(sorted.map(({ match }) => match));
+  const groups = groupMatches(sorted.map(({ match }) => match));
   return sorted.map((row, i) =>
     Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match) }, groups[i]),
   );
@@ -84,7 +84,7 @@ export function qValues(ascending: readonly number[]): number[] {
  * The groups of matches, best first: each match joins the first group whose best match it overlaps by at least MIN_OVERLAP
  * of the shorter, else it begins one. Only best matches count, so that a chain of overlaps does not become one group.
  */
-function groupsOf(matches: readonly MatchScore[]): Pick<RankedMatch, "group" | "isBest">[] {
+function groupMatches(matches: readonly MatchScore[]): Pick<RankedMatch, "group" | "isBest">[] {
   const best: MatchScore[] = [];
   return matches.map((match) => {
     const found = best.findIndex((other) => overlap(match, other) >= MIN_OVERLAP);

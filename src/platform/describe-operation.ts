@@ -19,8 +19,10 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
       ...queryParameters(query),
       ...((about.parameters ?? []) as Named[]),
     ]),
-    ...(sends ? { requestBody: { ...nameOf(sends), required: isBodyRequired(about), content: sends } } : {}),
-    responses: { ...success(about), ...errorResponses(...errorsOf(key, about)), ...responses },
+    ...(sends
+      ? { requestBody: { ...componentName(sends), required: isBodyRequired(about), content: sends } }
+      : {}),
+    responses: { ...success(about), ...errorResponses(...listErrors(key, about)), ...responses },
   };
 }
 
@@ -72,7 +74,7 @@ function described(property: TSchema): object {
 }
 
 /** The name of the component for a body or a response: that of its schema; of one that is also a page, another name. */
-function nameOf(content: Content): { $id?: string } {
+function componentName(content: Content): { $id?: string } {
   const { $id } = (Object.values(content)[0]?.schema ?? {}) as { $id?: string };
   if ($id === undefined) return {};
   return { $id: "text/html" in content && !("text/csv" in content) ? `${$id}Page` : $id };
@@ -94,11 +96,11 @@ function response(content: Content): { $id?: string; description: string; conten
   const { description = "Success." } = (content["application/json"]?.schema ?? {}) as {
     description?: string;
   };
-  return { ...nameOf(content), description, content };
+  return { ...componentName(content), description, content };
 }
 
 /** 400 where something is validated, 401 and 403 where access is. */
-function errorsOf(key: string, about: OperationAbout): ErrorStatus[] {
+function listErrors(key: string, about: OperationAbout): ErrorStatus[] {
   const { access, query, errors = [] } = about;
   const validates = query !== undefined || sentBy(about) !== undefined;
   const isSignedIn = access === "signedIn" || access === "enrolling" || access === "administrator";

@@ -65,7 +65,7 @@ export interface DeferredDetail {
 }
 
 /** The documented operations of all routes by path and method. */
-function operationsOf(app: AnyElysia, components: Components): [string, Record<string, Operation>][] {
+function listOperations(app: AnyElysia, components: Components): [string, Record<string, Operation>][] {
   const schema = {};
   for (const { method, path, hooks } of app.routes) {
     const { describe, input: _, ...plain } = (hooks.detail ?? {}) as Partial<DeferredDetail> & Hidden;
@@ -107,7 +107,7 @@ const camelCase = (summary: string): string =>
 /** The document of the routes of `app`. */
 function describe(options: Documentation, app: AnyElysia): OpenApi {
   const components = new Components();
-  const items = operationsOf(app, components);
+  const items = listOperations(app, components);
   const { components: given, ...document } = about(options);
   /** Areas by resource. Of two areas the first counts. */
   const areas = new Map<string, string>();

@@ -105,7 +105,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     const started = performance.now();
     const id = options.clock.newId();
     const { request, hasHost } = normalizeUrl(received, arrival, reach.basePath);
-    const path = pathOf(request);
+    const path = readPath(request);
     const context = new RequestContext(request, id, arrival, reach, {
       maxMessageBytes: options.maxMessageBytes,
       receiveTimeout: RECEIVE_TIMEOUT,
@@ -345,4 +345,4 @@ function afterHost({ url }: Request): string {
   return start < 0 ? "/" : url.slice(start);
 }
 
-const pathOf = (request: Request): string => afterHost(request).split("?", 1)[0];
+const readPath = (request: Request): string => afterHost(request).split("?", 1)[0];

@@ -238,7 +238,7 @@ interface Alternative {
 }
 
 /** All values of a schema; undefined if it does not list them. */
-function valuesOf({ const: value, type, enum: values }: Alternative): unknown[] | undefined {
+function listValues({ const: value, type, enum: values }: Alternative): unknown[] | undefined {
   if (value !== undefined) return [value];
   return type === "null" ? ["null"] : values;
 }
@@ -247,7 +247,7 @@ function valuesOf({ const: value, type, enum: values }: Alternative): unknown[] 
 function alternatives(union: Record<string, unknown> | undefined, message: string): string {
   const choices = (union?.anyOf ?? []) as Alternative[];
   if (choices.length === 0) return message;
-  if (choices.every(valuesOf)) return mustBeOneOf(choices.flatMap((choice) => valuesOf(choice)!));
+  if (choices.every(listValues)) return mustBeOneOf(choices.flatMap((choice) => listValues(choice)!));
   const kinds = choices.map((choice) =>
     choice.const === undefined ? (KINDS[choice.type ?? ""] ?? "another value") : String(choice.const),
   );

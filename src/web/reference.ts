@@ -15,7 +15,7 @@ interface Listed {
 /** The operations by resource; with `search`, those whose method, path, lists or summary contain every word. */
 export function referenceIndex(document: OpenApi, search: string): string {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = operationsOf(document);
+  const all = listOperations(document);
   const found = all.filter((listed) => {
     const text = searchText(listed, document);
     return words.every((word) => text.includes(word));
@@ -35,7 +35,7 @@ export function referenceIndex(document: OpenApi, search: string): string {
 
 /** One operation with its parameters, body and responses; undefined if none has this id. */
 export function referenceOperation(document: OpenApi, id: string): string | undefined {
-  const listed = operationsOf(document).find(({ operation }) => operation.operationId === id);
+  const listed = listOperations(document).find(({ operation }) => operation.operationId === id);
   if (!listed) return undefined;
   const { method, path, operation } = listed;
   const parameters = (operation.parameters ?? []).map((parameter) => resolve(parameter, document));
@@ -60,7 +60,7 @@ export function referenceOperation(document: OpenApi, id: string): string | unde
 const paragraphs = (...parts: readonly (string | false | undefined)[]): string =>
   parts.filter(Boolean).join("\n\n");
 
-function operationsOf({ paths }: OpenApi): Listed[] {
+function listOperations({ paths }: OpenApi): Listed[] {
   return Object.entries(paths).flatMap(([path, { parameters = [], ...methods }]) =>
     METHODS.filter((method) => methods[method]).map((method) => ({
       path,
@@ -117,7 +117,7 @@ const describeContent = (content: Content = {}, document: OpenApi): string =>
 /** The properties of an object, or of the objects in a list, as nested lists. */
 function describeFields(given: Schema, document: OpenApi, depth: number): string {
   const schema = resolve(given, document);
-  const properties = propertiesOf(schema.items ? resolve(schema.items, document) : schema, document);
+  const properties = listProperties(schema.items ? resolve(schema.items, document) : schema, document);
   if (properties.length === 0 || depth > MAX_DEPTH) return depth === 0 ? typeOf(schema, document) : "";
   return properties
     .map(({ name, schema: property, isRequired }) => {
@@ -135,13 +135,13 @@ interface Property {
   isRequired: boolean;
 }
 
-function propertiesOf(schema: Schema, document: OpenApi): Property[] {
+function listProperties(schema: Schema, document: OpenApi): Property[] {
   const own = Object.entries(schema.properties ?? {}).map(([name, property]) => ({
     name,
     schema: property,
     isRequired: false,
   }));
-  const parts = (schema.allOf ?? []).flatMap((part) => propertiesOf(resolve(part, document), document));
+  const parts = (schema.allOf ?? []).flatMap((part) => listProperties(resolve(part, document), document));
   return [...parts, ...own].map(({ name, schema: property, isRequired }) => ({
     name,
     schema: property,

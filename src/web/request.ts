@@ -108,7 +108,7 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
     throw new ApiError(0, "unreachable", "The server does not respond.");
   }
   reportStatus(response.status);
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) throw await readError(response);
   reportWrite(method);
   return response;
 }
@@ -202,7 +202,7 @@ function fieldsOf(problems: readonly PlacedError[]): Record<string, string[]> {
   return fields;
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+async function readError(response: Response): Promise<ApiError> {
   // A proxy may answer with an HTML page.
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   const { code = "internal", message = `The server returned status ${response.status}.`, field } = body;

@@ -25,7 +25,7 @@ let owner: string | undefined = typeof document === "undefined" ? undefined : pa
 const prefix = (): string => `labd${href("")}:`;
 
 /** The name of a value in the storage. @param part one of several under the key, such as the id of a batch */
-function nameOf(key: Key, part: string, of = owner): string | undefined {
+function storageName(key: Key, part: string, of = owner): string | undefined {
   if (KEYS[key].of === "device") return `labd:${key}`;
   return of === undefined ? undefined : `${prefix()}${key}@${of}${part && `/${part}`}`;
 }
@@ -34,7 +34,7 @@ const storageOf = (kind: "local" | "session"): Storage => (kind === "local" ? lo
 
 export function readStored<T>(key: Key, fallback: T, part = ""): T {
   try {
-    const name = nameOf(key, part);
+    const name = storageName(key, part);
     const text = name === undefined ? null : storageOf(KEYS[key].in).getItem(name);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
@@ -45,7 +45,7 @@ export function readStored<T>(key: Key, fallback: T, part = ""): T {
 /** Stores a value, or removes it where it is null. @returns whether it was stored */
 export function writeStored(key: Key, value: unknown, part = ""): boolean {
   try {
-    const name = nameOf(key, part);
+    const name = storageName(key, part);
     if (name === undefined) return false;
     if (value === null) storageOf(KEYS[key].in).removeItem(name);
     else storageOf(KEYS[key].in).setItem(name, JSON.stringify(value));
@@ -58,7 +58,7 @@ export function writeStored(key: Key, value: unknown, part = ""): boolean {
 /** The parts that are stored under a key. */
 export function storedParts(key: Key): string[] {
   try {
-    const start = nameOf(key, "/")?.slice(0, -1);
+    const start = storageName(key, "/")?.slice(0, -1);
     if (start === undefined) return [];
     const names = Object.keys(storageOf(KEYS[key].in));
     return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
@@ -76,7 +76,7 @@ const FORMER = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|align
  */
 function keptName(name: string, kind: "local" | "session", person: string): string | null {
   const [, former, part = ""] = FORMER.exec(name) ?? [];
-  if (former !== undefined) return nameOf(former as Key, part, person)!;
+  if (former !== undefined) return storageName(former as Key, part, person)!;
   const of = name.startsWith(prefix()) ? /@([^/]*)/.exec(name)?.[1] : undefined;
   if (of === undefined || of === person) return name;
   if (of !== "") return null;

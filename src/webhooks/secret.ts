@@ -31,15 +31,15 @@ export function signedHeaders(
   };
 }
 
-const contextOf = (id: string): string => `webhook ${id}`;
+const encryptionContext = (id: string): string => `webhook ${id}`;
 
 /** A secret as the database stores it, in base64. @param id of the webhook */
 export const encryptSecret = (sealing: Sealing, secret: string, id: string): string =>
-  Buffer.from(sealing.seal(Buffer.from(secret), contextOf(id))).toString("base64");
+  Buffer.from(sealing.seal(Buffer.from(secret), encryptionContext(id))).toString("base64");
 
 /** The secret; null if the key is missing or a different one. */
 export function decryptSecret(sealing: Sealing, encrypted: string, id: string): string | null {
-  const secret = sealing.open(Buffer.from(encrypted, "base64"), contextOf(id));
+  const secret = sealing.open(Buffer.from(encrypted, "base64"), encryptionContext(id));
   return secret === undefined ? null : Buffer.from(secret).toString();
 }
 

@@ -83,7 +83,7 @@ export class OidcSignIn {
       const sealed = this.seal({ ...pending, next, again, until } satisfies Pending, "oidc");
       return redirect(url.href, stateCookie(pending.state, sealed));
     } catch (error) {
-      return signInPage(this.outcomeOf(error), next);
+      return signInPage(this.describeFailure(error), next);
     }
   }
 
@@ -111,7 +111,7 @@ export class OidcSignIn {
       this.failures.forgive(address);
       return redirect(pending.next, cookie, this.idTokenCookie(idToken));
     } catch (error) {
-      const outcome = this.outcomeOf(error);
+      const outcome = this.describeFailure(error);
       if (outcome === "away" || outcome === "refused") this.failures.forgive(address);
       return signInPage(outcome, pending.next);
     }
@@ -188,7 +188,7 @@ export class OidcSignIn {
   }
 
   /** A keyword for the sign-in page. Details are logged. */
-  private outcomeOf(error: unknown): string {
+  private describeFailure(error: unknown): string {
     const { log, accounts } = this.parts;
     if (error instanceof OidcError) {
       if (error.reason === "invalid")

@@ -90,7 +90,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const value = await readJson(call.request, call.maxBytes);
   const named = namedIds(searchParams, value);
   const filters = membersOf(membersOf(value)?.filters);
-  const parameters = filters ? parametersOf(filters) : searchParams;
+  const parameters = filters ? makeParameters(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
   if (!isByFilter || filters) checkParameters(searchParams, [...WRITE_PARAMETERS]);
   const find = () => rowsFound(call, resource, parameters);
@@ -126,7 +126,7 @@ function changesOf(
     return { changes: () => changes };
   }
   const { filters, body, tests } = filtered;
-  const parameters = filters === undefined ? searchParams : parametersOf(filters);
+  const parameters = filters === undefined ? searchParams : makeParameters(filters);
   if (filters) checkParameters(searchParams, [...WRITE_PARAMETERS]);
   if (!isFiltered(parameters))
     throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
@@ -207,7 +207,7 @@ const matchesAll = ([name, value]: [string, string]): boolean =>
   value.trim() === "" &&
   /^(name|description|query|query_expression)$|__i?(contains|startswith|endswith)$/.test(name);
 
-function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
+function makeParameters(filters: { [name: string]: Json }): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(filters)) {
     const values = Array.isArray(value) && name !== "query_expression" ? value : [value];

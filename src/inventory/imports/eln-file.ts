@@ -82,7 +82,7 @@ function partOf(record: ArchivedRecord, segment: string): CratePart {
     dateCreated: note.created,
     author: personOf(note.created_by),
   }));
-  const measured = propertiesOf(record);
+  const measured = makeProperties(record);
   const people = [
     values.owner,
     values.created_by,
@@ -136,7 +136,7 @@ function* recordFiles({ values, notes, annotations, history, files }: ArchivedRe
   }
 }
 
-function propertiesOf({ id, measured, values, references, annotations }: ArchivedRecord): CrateNode[] {
+function makeProperties({ id, measured, values, references, annotations }: ArchivedRecord): CrateNode[] {
   const fields = measured
     .map((field) => [field, values[field]] as const)
     .filter(

@@ -97,7 +97,7 @@ export class CrateGraph {
 
   /** The file that an entity describes; undefined if it is elsewhere. */
   file({ "@id": id }: JsonObject): ZipMember | undefined {
-    const path = pathOf(String(id));
+    const path = relativePath(String(id));
     const name = [path, decoded(path)].find((each) => this.#files.has(each));
     if (name === undefined) return undefined;
     this.#unused.delete(name);
@@ -143,9 +143,9 @@ const scalarText = (value: Json | undefined): string => {
 
 const MAX_SHOWN = 200;
 const shown = (name: string): string => JSON.stringify(name.slice(0, MAX_SHOWN).toWellFormed());
-const pathOf = (id: string): string => id.replace(/^\.\//, "");
+const relativePath = (id: string): string => id.replace(/^\.\//, "");
 /** A key that is equal for a folder with and without a slash. */
-const keyOf = (id: string): string => pathOf(id).replace(/\/+$/, "");
+const keyOf = (id: string): string => relativePath(id).replace(/\/+$/, "");
 
 /** A path without percent-encoding. */
 export function decoded(path: string): string {

@@ -29,13 +29,13 @@ export function mapArchive(
   const mapping = new Map<string, string | null>();
   const [kept, fresh] = [new Set<string>(), new Set<string>()];
   const taken = new Set<string>();
-  const fieldOf = (name: string): string | null =>
+  const findField = (name: string): string | null =>
     readColumns(resources, resource, [name], new Map()).columns[0].field;
   const isOffered = (field: string | null): field is string =>
     field !== null && !COMMON.has(field) && field !== PATH && !taken.has(field);
   const automatic = ({ header, names }: ElnColumn): string | null => {
     if (header === "name") return resource.fields[resource.key].write === "never" ? null : resource.key;
-    return names.map(fieldOf).find(isOffered) ?? null;
+    return names.map(findField).find(isOffered) ?? null;
   };
   for (const column of archive.columns) {
     const { header } = column;

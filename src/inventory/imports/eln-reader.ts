@@ -105,7 +105,7 @@ class ElnReader {
     const parts = graph.follow(graph.root.hasPart);
     const empty = parts.filter((part) => !hasType(part, "File") && !this.#datasets.has(part));
     const columns = [...this.#columns.values()].map(({ values, ...column }) => {
-      const kind = this.#isOwn ? column.kind : kindOf(values);
+      const kind = this.#isOwn ? column.kind : detectKind(values);
       return Object.assign(column, { kind: PLAIN_KINDS.has(kind) ? kind : "TEXT" });
     });
     return {
@@ -136,12 +136,12 @@ class ElnReader {
       files: [],
       leftOut: [],
     };
-    this.#put(record, { header: NAME, names: [NAME], kind: "TEXT" }, [this.#nameOf(dataset)]);
+    this.#put(record, { header: NAME, names: [NAME], kind: "TEXT" }, [this.#readName(dataset)]);
     if (!this.#isOwn) this.#origin(record, dataset);
     this.#describe(record, dataset);
     for (const property of graph.follow(dataset.variableMeasured)) this.#property(record, property);
     for (const part of graph.follow(dataset.hasPart))
-      if (hasType(part, "File")) this.#file(record, part, this.#nameOf(part));
+      if (hasType(part, "File")) this.#file(record, part, this.#readName(part));
     return record;
   }
 
@@ -170,14 +170,14 @@ class ElnReader {
     }
   }
 
-  #nameOf(dataset: JsonObject): string {
+  #readName(dataset: JsonObject): string {
     return this.graph.text(dataset.name) || lastPart(String(dataset["@id"]));
   }
 
   /** The record of this archive that a value names: its id and its name. */
   #linked(value: Json | undefined): [id: string, name: string] | undefined {
     const found = this.graph.follow(value).find((each) => this.#datasets.has(each));
-    return found && [this.#datasets.get(found)!, this.#nameOf(found)];
+    return found && [this.#datasets.get(found)!, this.#readName(found)];
   }
 
   /** A link to another record of this archive becomes a reference, if a field is chosen for it. */
@@ -242,7 +242,7 @@ class ElnReader {
   }
 
   /** Id of the record that a property refers to. eLabFTW has the type of the value there. */
-  #referenceOf({ valueReference }: JsonObject): string | undefined {
+  #readReference({ valueReference }: JsonObject): string | undefined {
     if (!this.#isOwn) return undefined;
     return parseUuid(lastPart(String(this.graph.follow(valueReference)[0]?.["@id"] ?? "")));
   }
@@ -251,7 +251,7 @@ class ElnReader {
   #property(record: ElnRecord, property: JsonObject): void {
     const { graph } = this;
     const [id, given] = [graph.text(property.propertyID), graph.text(property.name)];
-    const reference = this.#referenceOf(property);
+    const reference = this.#readReference(property);
     const value = graph.text(property.value);
     if (value === "" || (id === "" && given === "")) return;
     const unit = graph.text(property.unitText);
@@ -330,7 +330,7 @@ function foreignColumn(id: string, given: string): ElnColumn {
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** The kind of annotation type that takes all values of a property. */
-function kindOf(values: readonly Json[]): string {
+function detectKind(values: readonly Json[]): string {
   const all = (test: (value: Json) => boolean): boolean => values.every(test);
   if (all((value) => typeof value === "number")) return "NUMBER";
   if (all((value) => typeof value === "boolean")) return "BOOLEAN";

@@ -59,7 +59,7 @@ export function readColumns(
     const field =
       name === null || name === ""
         ? null
-        : (new Map(labels).get(nameIn(name)) ?? fieldOf(resources, resource, name));
+        : (new Map(labels).get(nameIn(name)) ?? findField(resources, resource, name));
     if (field === null) return { header, field };
     if (field === undefined) {
       const near = nearest(nameIn(name!).replace(/^annotations__/, ""), known);
@@ -89,7 +89,7 @@ const shortened = (header: string): string =>
   header.length > SHOWN ? `${header.slice(0, SHOWN).toWellFormed()}…` : header;
 
 /** Name of the field; null if it is read-only, undefined if there is none. */
-function fieldOf(resources: Resources, resource: Resource, header: string): string | null | undefined {
+function findField(resources: Resources, resource: Resource, header: string): string | null | undefined {
   const { fields } = resource;
   if (namesAnnotation(resource, header.trim())) {
     const named = findAnnotation(resource, header.trim());
@@ -100,7 +100,7 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (known && known.shown !== "internal") return known.write === "never" ? null : name;
-  const reference = referenceOf(resources, resource, name);
+  const reference = findReference(resources, resource, name);
   return reference === undefined ? annotationOf(resource, header.trim()) : reference;
 }
 
@@ -116,7 +116,7 @@ function annotationOf(resource: Resource, header: string): string | undefined {
 }
 
 /** The reference that `<reference>_id` or `<reference>__<name>` names, as above. */
-function referenceOf(resources: Resources, { fields }: Resource, name: string): string | null | undefined {
+function findReference(resources: Resources, { fields }: Resource, name: string): string | null | undefined {
   const [own, rest, ...more] =
     name.endsWith("_id") && !name.includes("__") ? [name.slice(0, -"_id".length), "id"] : name.split("__");
   const field = Object.hasOwn(fields, own) ? fields[own] : undefined;

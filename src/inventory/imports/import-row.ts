@@ -91,7 +91,7 @@ export class RowImporter {
     for (const [by, fields] of Object.entries(counted))
       if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof counted] = 0;
     for (const { cells: given } of table.rows()) {
-      const cells = this.#cellsOf(given);
+      const cells = this.#collectCells(given);
       if (idOf(cells) !== "") continue;
       for (const by of Object.keys(counts) as (keyof typeof counted)[])
         if (this.#having(counted[by], cells).length > 0) counts[by]!++;
@@ -105,9 +105,9 @@ export class RowImporter {
     const moved: (readonly [Resource, number])[] = [];
     for (const { cells: given } of table.rows()) {
       try {
-        const cells = this.#cellsOf(given);
+        const cells = this.#collectCells(given);
         const rid = this.#find(cells);
-        if (rid !== undefined && "position" in this.#bodyOf(cells, rid))
+        if (rid !== undefined && "position" in this.#makeBody(cells, rid))
           moved.push([this.target.resource, rid]);
       } catch (error) {
         // `write` reports it.
@@ -117,7 +117,7 @@ export class RowImporter {
     return moved;
   }
 
-  #cellsOf(given: readonly Cell[]): Map<string, Cell> {
+  #collectCells(given: readonly Cell[]): Map<string, Cell> {
     const cells = new Map<string, Cell>();
     for (const [i, { field }] of this.columns.entries())
       if (field !== null) cells.set(field, given[i] ?? null);
@@ -134,7 +134,7 @@ export class RowImporter {
     }
     // This import made it for the path of an earlier row; this row describes it.
     const isMade = this.paths.adopt(rid);
-    if (!isMade && this.target.options.matching === "none" && isPath(this.#cellsOf(cells)))
+    if (!isMade && this.target.options.matching === "none" && isPath(this.#collectCells(cells)))
       throw invalidField(PATH, `There is already a location with this path. ${CHOOSE}`);
     const isChanged = this.change(rid, cells, isMade ? undefined : number);
     return isMade ? "created" : isChanged ? "updated" : "unchanged";
@@ -142,9 +142,9 @@ export class RowImporter {
 
   /** The record that a row changes; undefined for a new one. */
   find(given: readonly Cell[]): number | undefined {
-    const cells = this.#cellsOf(given);
+    const cells = this.#collectCells(given);
     if (!isPath(cells)) return this.#find(cells);
-    const { label, parent } = this.#placeOf(cells);
+    const { label, parent } = this.#findPlace(cells);
     return this.paths.find(label!, parent?.rid ?? null);
   }
 
@@ -153,9 +153,9 @@ export class RowImporter {
    * @throws Problem invalid_request with the number of the earlier row
    */
   claim(number: number, given: readonly Cell[], rid: number | undefined): void {
-    const cells = this.#cellsOf(given);
+    const cells = this.#collectCells(given);
     const field = idOf(cells) !== "" ? "id" : isPath(cells) ? PATH : (this.#matched[0] ?? this.keys[0]);
-    const values = this.#matched.map((name) => textOf(cells, name));
+    const values = this.#matched.map((name) => readText(cells, name));
     const isNamed = values.some((value) => value !== "") && field === this.#matched[0];
     const claimed = [
       ...(isNamed ? [[JSON.stringify(values), `has the same ${values.length > 1 ? "name" : field}`]] : []),
@@ -170,11 +170,11 @@ export class RowImporter {
 
   /** Returns the row number of the new record. `id` replaces a generated one. */
   create(number: number, given: readonly Cell[], id?: string): number {
-    const cells = this.#cellsOf(given);
-    const { label, parent } = this.#placeOf(cells);
+    const cells = this.#collectCells(given);
+    const { label, parent } = this.#findPlace(cells);
     const inherited = parent ? this.paths.inside(parent.rid) : {};
     const placed = label === undefined ? {} : { label, parent: parent && parent.id };
-    const body = { ...inherited, ...this.#bodyOf(cells, undefined), ...placed };
+    const body = { ...inherited, ...this.#makeBody(cells, undefined), ...placed };
     const { fields, key } = this.target.resource;
     if (
       this.target.options.matching === "none" &&
@@ -190,7 +190,7 @@ export class RowImporter {
   /** True if anything was to be changed. With the number of the row, the change is listed. */
   change(rid: number, given: readonly Cell[], number?: number): boolean {
     const { resource, writer, actor } = this.target;
-    const body = this.#bodyOf(this.#cellsOf(given), rid);
+    const body = this.#makeBody(this.#collectCells(given), rid);
     if (Object.keys(body).length === 0) return false;
     const write = (): void => writer.update(resource, rid, body, "merge", actor);
     if (number === undefined) write();
@@ -226,7 +226,7 @@ export class RowImporter {
   }
 
   /** Label and enclosing location of a row with a path. */
-  #placeOf(cells: ReadonlyMap<string, Cell>) {
+  #findPlace(cells: ReadonlyMap<string, Cell>) {
     const path = partsOf(String(cells.get(PATH) ?? ""));
     return { label: path.at(-1), parent: path.length > 1 ? this.paths.make(path.slice(0, -1)) : null };
   }
@@ -251,7 +251,7 @@ export class RowImporter {
 
   /** The first two records with the values of a row in these fields; none if the row has no such values. */
   #having(fields: readonly string[], cells: ReadonlyMap<string, Cell>): number[] {
-    const values = fields.map((name) => textOf(cells, name));
+    const values = fields.map((name) => readText(cells, name));
     if (!fields.every((name) => cells.has(name)) || values.every((value) => value === "")) return [];
     const { store, resource, actor } = this.target;
     const key = fields.join();
@@ -267,7 +267,7 @@ export class RowImporter {
     return store.statements.all({ text: statement.text, args }).map(({ rid }) => Number(rid));
   }
 
-  #bodyOf(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
+  #makeBody(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
     const { reader } = this.target.store;
     const fields = [...this.#names, ...this.#spans.values(), ...this.#annotations.keys()];
     const [now] =
@@ -331,9 +331,9 @@ export function matchedFields({ fields, key, nameFields }: Resource, matching: M
   return fields[key].write === "never" ? nameFields.filter((name) => fields[name]?.write !== "never") : [key];
 }
 
-const textOf = (cells: ReadonlyMap<string, Cell>, name: string): string =>
+const readText = (cells: ReadonlyMap<string, Cell>, name: string): string =>
   String(cells.get(name) ?? "").trim();
-const idOf = (cells: ReadonlyMap<string, Cell>): string => textOf(cells, "id");
+const idOf = (cells: ReadonlyMap<string, Cell>): string => readText(cells, "id");
 /** True if a row names its location by its path. */
 const isPath = (cells: ReadonlyMap<string, Cell>): boolean =>
-  idOf(cells) === "" && partsOf(textOf(cells, PATH)).length > 0;
+  idOf(cells) === "" && partsOf(readText(cells, PATH)).length > 0;

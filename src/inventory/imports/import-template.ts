@@ -40,12 +40,15 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
     const choices = field.kind === "flag" ? ["true", "false"] : field.choices;
     return choices ? [{ name, choices: [...choices], strict: true }] : [];
   });
-  const lists = [...ofFields, ...annotations.flatMap(([name, type]) => choicesOf(store, name, type, actor))];
+  const lists = [
+    ...ofFields,
+    ...annotations.flatMap(([name, type]) => listChoices(store, name, type, actor)),
+  ];
   const longest = Math.max(0, ...lists.map(({ choices }) => choices.length));
   const header = { rows: [names], freezePane: { rows: 1 } };
   const columns = names.map((name) => ({ width: Math.max(12, name.length + 2) }));
   const dataValidations = lists.flatMap((list, i) =>
-    validationOf(list, colToLetter(names.indexOf(list.name)), colToLetter(i)),
+    makeValidation(list, colToLetter(names.indexOf(list.name)), colToLetter(i)),
   );
   const choices = [
     lists.map(({ name }) => name),
@@ -55,7 +58,7 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
     ["column", "required", "meaning"],
     ...own.map((name) => [name, false, OWN_COLUMNS[name]]),
     ...fields.map(([name, { write, doc }]) => [name, write === "required", doc]),
-    ...annotations.map(([name, type]) => [name, false, meaningOf(type)]),
+    ...annotations.map(([name, type]) => [name, false, describeType(type)]),
   ];
   return writeXlsx({
     sheets: [
@@ -74,7 +77,7 @@ function annotationColumns(store: Store, resource: Resource, actor: Actor): [str
     .map((type) => [annotationName(type), type]);
 }
 
-const meaningOf = ({ label, help_text, type, multiple }: AnnotationType): string =>
+const describeType = ({ label, help_text, type, multiple }: AnnotationType): string =>
   [
     `${label}.`,
     help_text,
@@ -85,7 +88,7 @@ const meaningOf = ({ label, help_text, type, multiple }: AnnotationType): string
     .join(" ");
 
 /** The choices of an annotation type: fixed ones, or the terms of its vocabulary. */
-function choicesOf(store: Store, name: string, type: AnnotationType, actor: Actor): List[] {
+function listChoices(store: Store, name: string, type: AnnotationType, actor: Actor): List[] {
   if (type.multiple) return [];
   if (type.type === "BOOLEAN") return [{ name, choices: ["true", "false"], strict: true }];
   if (type.value_choices !== null)
@@ -117,7 +120,7 @@ function namesFor(
 }
 
 /** The drop-down list of a column; its choices are in the column `source` of the sheet "choices". */
-function validationOf({ name, choices, strict }: List, column: string, source: string): DataValidation[] {
+function makeValidation({ name, choices, strict }: List, column: string, source: string): DataValidation[] {
   if (choices.length === 0) return [];
   const range = `${column}2:${column}${ROWS + 1}`;
   const formula1 = `choices!$${source}$2:$${source}$${choices.length + 1}`;

@@ -89,7 +89,7 @@ export class Imports {
     this.#path = ["", ":memory:"].includes(database.filename) ? null : database.filename;
     const rows = database.query("SELECT * FROM import_file WHERE outcome IS NULL ORDER BY rid").all();
     for (const row of rows as StoredImport[])
-      this.#start(row.id, row.created, { ...requestOf(row), bytes: row.file! }, true);
+      this.#start(row.id, row.created, { ...parseRequest(row), bytes: row.file! }, true);
   }
 
   /** @throws Problem busy */
@@ -129,7 +129,7 @@ export class Imports {
         "SELECT id, request, created, outcome FROM import_file WHERE outcome IS NOT NULL AND (user_rid = ? OR ?) ORDER BY created DESC LIMIT ?",
       )
       .all(user, superuser ? 1 : 0, MAX_LISTED) as StoredImport[];
-    const past = rows.filter(({ id }) => !this.#entries.has(id)).map(statusOf);
+    const past = rows.filter(({ id }) => !this.#entries.has(id)).map(makeStatus);
     return [...current.map(({ status }) => status), ...past]
       .sort((a, b) => (a.created < b.created ? 1 : -1))
       .slice(0, MAX_LISTED);
@@ -143,7 +143,7 @@ export class Imports {
       .query("SELECT * FROM import_file WHERE id = ? AND (user_rid = ? OR ?)")
       .get(id, user, superuser ? 1 : 0) as StoredImport | null;
     if (!row || entry) throw new Problem("not_found", "Not found.");
-    return statusOf(row);
+    return makeStatus(row);
   }
 
   /** Returns once everything is rolled back. @throws Problem not_found, conflict if the import has ended */
@@ -296,7 +296,7 @@ export class Imports {
 
   async #end(entry: Entry, result: Omit<Outcome, "ended">): Promise<void> {
     const outcome: Outcome = { ...result, ended: this.clock.now() };
-    change(entry, resultOf(outcome));
+    change(entry, describeResult(outcome));
     // The next process resumes what is cancelled because this one stops.
     if (!entry.stored || (this.#closed && result.state === "cancelled")) return;
     await this.#lock.free();
@@ -316,7 +316,7 @@ export function firstErrorOf({ errors: [{ row, column, message }] }: ImportRepor
 }
 
 /** The status of an import that has ended. */
-function resultOf({ state, ended, report, message }: Outcome): Partial<ImportStatus> {
+function describeResult({ state, ended, report, message }: Outcome): Partial<ImportStatus> {
   const { rows, created, updated } = report ?? { rows: 0, created: 0, updated: 0 };
   const counts = report ? { rows, rows_read: rows, rows_checked: rows, rows_written: created + updated } : {};
   return { state, message, report, ended: new Date(ended).toISOString(), ...counts };
@@ -335,7 +335,7 @@ type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
   options: Omit<ImportOptions, "mapping"> & { mapping: [string, string | null][] };
 };
 
-function requestOf({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
+function parseRequest({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
   const { options, ...rest } = JSON.parse(request) as StoredRequest;
   return { ...rest, options: { ...options, mapping: new Map(options.mapping) } };
 }
@@ -362,7 +362,7 @@ function newStatus(
   };
 }
 
-const statusOf = (row: StoredImport): ImportStatus => ({
-  ...newStatus(row.id, row.created, requestOf(row)),
-  ...resultOf(JSON.parse(row.outcome!) as Outcome),
+const makeStatus = (row: StoredImport): ImportStatus => ({
+  ...newStatus(row.id, row.created, parseRequest(row)),
+  ...describeResult(JSON.parse(row.outcome!) as Outcome),
 });

@@ -86,11 +86,11 @@ export const SCAN_RESULT = Type.Object({
 });
 export type ScanResult = Type.Static<typeof SCAN_RESULT>;
 
-const stateOf = ({ statements }: Store, rid: number) =>
+const readState = ({ statements }: Store, rid: number) =>
   statements.get({ text: "SELECT location, state, report FROM stocktake WHERE rid = ?", args: [rid] })!;
 
 function requireOpen(store: Store, rid: number): void {
-  if (stateOf(store, rid).state !== "OPEN")
+  if (readState(store, rid).state !== "OPEN")
     throw new Problem("conflict", "The stocktake has been applied. Undo that, or start another one.");
 }
 
@@ -110,7 +110,7 @@ function rowsBy(
   return statements.all({ text, args: [...args, JSON.stringify([...values])] }).map(({ rid }) => Number(rid));
 }
 
-const parentOf = ({ statements }: Store, rid: number): number | null =>
+const readParent = ({ statements }: Store, rid: number): number | null =>
   statements.get({ text: "SELECT parent FROM location WHERE rid = ?", args: [rid] })?.parent as number | null;
 
 const hiddenLocation = (): Problem =>
@@ -118,12 +118,12 @@ const hiddenLocation = (): Problem =>
 
 /** The location of a stocktake, first, and all locations inside it. @throws Problem not_found */
 function treeOf(store: Store, stocktake: number, actor: Actor): Tree {
-  const root = store.reader.find(LOCATION, String(stateOf(store, stocktake).location), ALIVE, actor);
+  const root = store.reader.find(LOCATION, String(readState(store, stocktake).location), ALIVE, actor);
   if (root === undefined) throw hiddenLocation();
   const found = new Map<number, number | null>([[root, null]]);
   for (let level = [root]; level.length > 0;) {
     level = rowsBy(store, LOCATION, ["parent", level], actor).filter((rid) => !found.has(rid));
-    for (const rid of level) found.set(rid, parentOf(store, rid));
+    for (const rid of level) found.set(rid, readParent(store, rid));
   }
   return found;
 }
@@ -133,7 +133,7 @@ function isWithin(tree: Tree, inner: number | null, outer: number): boolean {
   return false;
 }
 
-function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[], actor: Actor): Item[] {
+function listItems(store: Store, resource: RoutedResource, rids: readonly number[], actor: Actor): Item[] {
   const field = LOCATION_FIELDS.get(resource.name);
   const spans = field === undefined ? [] : [field, `${field}__label`];
   const barcode = "barcode" in resource.fields ? ["barcode"] : [];
@@ -180,7 +180,8 @@ function judge(
   if (resource === LOCATION) {
     if (tree.has(rid)) return "place";
     // A location that contains the counted one is not misplaced inside it.
-    for (let up: number | null = root; up !== null; up = parentOf(store, up)) if (up === rid) return "other";
+    for (let up: number | null = root; up !== null; up = readParent(store, up))
+      if (up === rid) return "other";
     return "misplaced";
   }
   return isWithin(tree, location, place ?? root) && tree.has(location!) ? "found" : "misplaced";
@@ -189,11 +190,12 @@ function judge(
 function compareItems(store: Store, rid: number, actor: Actor): Comparison {
   const tree = treeOf(store, rid, actor);
   const expected = RESOURCES.filter(({ name }) => LOCATION_FIELDS.has(name) && name !== "location").flatMap(
-    (resource) => itemsOf(store, resource, rowsBy(store, resource, ["location", tree.keys()], actor), actor),
+    (resource) =>
+      listItems(store, resource, rowsBy(store, resource, ["location", tree.keys()], actor), actor),
   );
   if (expected.length > MAX_ITEMS)
     throw new Problem("too_large", `More than ${MAX_ITEMS} items are recorded there.`);
-  const places = new Map(itemsOf(store, LOCATION, [...tree.keys()], actor).map((item) => [item.rid, item]));
+  const places = new Map(listItems(store, LOCATION, [...tree.keys()], actor).map((item) => [item.rid, item]));
   const scans = store.statements.all({
     text: "SELECT code, object_kind, object_rid, place FROM stocktake_scan WHERE stocktake = ? ORDER BY at, code",
     args: [rid],
@@ -223,7 +225,7 @@ function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
     if (rids.length === 0) continue;
     const alive = new Set(rowsBy(store, resource, ["rid", rids], actor));
     const visibleRids = rowsBy(store, resource, ["rid", rids], actor, ALWAYS);
-    for (const item of itemsOf(store, resource, visibleRids, actor))
+    for (const item of listItems(store, resource, visibleRids, actor))
       if (alive.has(item.rid)) living.set(keyOf(item), item);
       else deleted.set(keyOf(item), { segment: item.segment, id: item.id });
   }
@@ -233,7 +235,7 @@ function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
 const keyOf = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
 
 /** `done`: what was done about an item, for the report of an applied stocktake. */
-function reportOf(
+function makeReport(
   { tree, root, expected, scanned, places }: Comparison,
   done?: { misplaced(item: Item, place: Item): string; missing(item: Item): string },
 ): Report {
@@ -303,14 +305,14 @@ export function addScans(
         " place = excluded.place, at = excluded.at, user_rid = excluded.user_rid",
       args: [rid, code, match?.resource.name ?? null, match?.rid ?? null, at, now, actor.user],
     });
-    if (!match) return { code, verdict: "unknown", again, record: null, matches: matches.map(nameOf) };
+    if (!match) return { code, verdict: "unknown", again, record: null, matches: matches.map(printName) };
     const location = locationsOf(store, match.resource, [match.rid]).get(match.rid) ?? null;
     const verdict = judge(store, tree, { ...match, location }, at);
-    return { code, verdict, again, record: nameOf(match), matches: [] };
+    return { code, verdict, again, record: printName(match), matches: [] };
   });
 }
 
-const nameOf = ({ resource, id, name }: ScannedRecord) => ({ segment: resource.segment, id, name });
+const printName = ({ resource, id, name }: ScannedRecord) => ({ segment: resource.segment, id, name });
 
 const isScanned = ({ statements }: Store, rid: number, code: string): boolean =>
   statements.get({
@@ -331,9 +333,9 @@ export function removeScan(store: Store, rid: number, scanned: string): void {
 
 /** The report as of now; of an applied stocktake, what the actor may view of the stored one. @throws Problem not_found */
 export function readReport(store: Store, rid: number, actor: Actor): Report {
-  const { state, report } = stateOf(store, rid);
+  const { state, report } = readState(store, rid);
   if (state !== "APPLIED" || report === null)
-    return store.statements.reading(() => reportOf(compareItems(store, rid, actor)));
+    return store.statements.reading(() => makeReport(compareItems(store, rid, actor)));
   const judged = judgeReport(JSON.parse(String(report)) as Report, store.reader.contextOf(actor));
   if (judged === null) throw hiddenLocation();
   return judged;
@@ -354,7 +356,7 @@ export function applyStocktake(
     writer.update(resource, row, body, "merge", actor);
     return done;
   };
-  const report = reportOf(compareItems(store, rid, actor), {
+  const report = makeReport(compareItems(store, rid, actor), {
     misplaced: (item, place) =>
       mayUse(reader, LOCATION, place.rid)
         ? change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: place.id }, "moved")

@@ -41,7 +41,7 @@ const isOperation = (value: Json): boolean => isObject(value) && Object.hasOwn(v
 export function parseBulkChanges(body: Json): BulkChange[] {
   if (Array.isArray(body)) return body.some(isOperation) ? fromOperations(body) : body.map(fromObject);
   if (isObject(body) && Array.isArray(body.ids) && Array.isArray(body.patch)) {
-    const change = changeOf({ patch: body.patch });
+    const change = parseChange({ patch: body.patch });
     return body.ids.map((id, i) => Object.assign({ id: idOf(id, `ids[${i}]`) }, change));
   }
   if (isObject(body) && Array.isArray(body.items)) {
@@ -62,21 +62,21 @@ export function parseBulkChanges(body: Json): BulkChange[] {
 export function parseFilteredChange(body: Json, filtered: boolean): FilteredChange | undefined {
   if (isObject(body) && isObject(body.filters)) {
     const { filters, ...rest } = body;
-    return { ...changeOf(rest), filters };
+    return { ...parseChange(rest), filters };
   }
   if (!filtered) return undefined;
   if (Array.isArray(body)) {
     const isPlain = (item: Json) =>
       isOperation(item) && String((item as JsonObject).path).split("/").length === 2;
     return body.length > 0 && body.every(isPlain)
-      ? { ...changeOf({ patch: body }), filters: undefined }
+      ? { ...parseChange({ patch: body }), filters: undefined }
       : undefined;
   }
   if (!isObject(body) || Array.isArray(body.ids) || Array.isArray(body.items)) return undefined;
-  return { ...changeOf(body), filters: undefined };
+  return { ...parseChange(body), filters: undefined };
 }
 
-function changeOf(rest: JsonObject): Omit<BulkChange, "id"> {
+function parseChange(rest: JsonObject): Omit<BulkChange, "id"> {
   if (!Array.isArray(rest.patch)) return { body: rest, tests: [] };
   if (Object.keys(rest).some((name) => name !== "patch"))
     throw invalidField("patch", "Give either patch or fields, not both.");
@@ -99,16 +99,16 @@ function fromOperations(list: readonly Json[]): BulkChange[] {
 function collect(operations: readonly Operation[], where: string): Omit<BulkChange, "id"> {
   if (operations.length > LIMITS.operations.max)
     throw invalidField(errorKey(where), exceeded(LIMITS.operations));
-  const fieldOf = ({ path }: Operation) => path[path.length - 1];
+  const fieldName = ({ path }: Operation) => path[path.length - 1];
   const [tests, changes] = [true, false].map((isTest) =>
     operations.filter(({ op }) => (op === "test") === isTest),
   );
   return {
     // Not by assignment: a field may have any name before it is checked.
     body: Object.fromEntries(
-      changes.map((operation) => [fieldOf(operation), operation.op === "remove" ? null : operation.value]),
+      changes.map((operation) => [fieldName(operation), operation.op === "remove" ? null : operation.value]),
     ),
-    tests: tests.map((operation) => [fieldOf(operation), operation.value]),
+    tests: tests.map((operation) => [fieldName(operation), operation.value]),
   };
 }
 

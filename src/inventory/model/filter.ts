@@ -173,7 +173,7 @@ export function searchFilters(resource: Resource): Filter[] {
 const everyWord =
   (paths: readonly string[]): Filter["condition"] =>
   (resources, resource, typed) => {
-    const words = wordsOf(typed);
+    const words = splitWords(typed);
     if (words.length > LIMITS.words.max) return { error: exceeded(LIMITS.words) };
     return joined(
       and,
@@ -200,7 +200,7 @@ export function parseParameter(
 ): ParsedFilter | undefined {
   const search = searchFilters(resource).find((filter) => filter.name === name);
   if (search) {
-    const words = ["query", "search"].includes(name) ? values.flatMap(wordsOf) : values;
+    const words = ["query", "search"].includes(name) ? values.flatMap(splitWords) : values;
     return anyText(values, budget, words.length, (value) => search.condition(resources, resource, value));
   }
   const parts = comparedPath(resource, name).split("__");
@@ -271,7 +271,7 @@ const commas = (value: string): string[] =>
         .filter(Boolean)
     : [value];
 
-const wordsOf = (typed: string): string[] => typed.trim().split(/\s+/);
+const splitWords = (typed: string): string[] => typed.trim().split(/\s+/);
 
 type ParseValue = (value: string) => ParsedFilter;
 

@@ -15,15 +15,15 @@ export const MAX_SIDE = 100;
 export const slotCount = ({ rows, columns }: Grid): number => rows * columns;
 
 /** A to Z, then AA to AZ, and so on. */
-function lettersOf(row: number): string {
+function printLetters(row: number): string {
   const last = String.fromCharCode(65 + (row % 26));
-  return row < 26 ? last : lettersOf(Math.floor(row / 26) - 1) + last;
+  return row < 26 ? last : printLetters(Math.floor(row / 26) - 1) + last;
 }
 
 /** The position of a slot, numbered from 0, row by row. */
 export function positionAt({ columns, numbering }: Grid, slot: number): string {
   if (numbering === "1") return String(slot + 1);
-  return `${lettersOf(Math.floor(slot / columns))}${(slot % columns) + 1}`;
+  return `${printLetters(Math.floor(slot / columns))}${(slot % columns) + 1}`;
 }
 
 /** All positions, row by row. */

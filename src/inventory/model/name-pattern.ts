@@ -8,13 +8,13 @@ const FORMS = "Write {1..5}, {01..12} or {A..D}.";
 
 /** Counts the names that a pattern stands for. @throws PatternError */
 export const countNames = (pattern: string): number =>
-  rangesOf(pattern).reduce((count, { first, last }) => count * (last - first + 1), 1);
+  parseRanges(pattern).reduce((count, { first, last }) => count * (last - first + 1), 1);
 
 /** The names that a pattern stands for, at most `most` of them: the last range changes fastest. @throws PatternError */
 export function expandNames(pattern: string, most: number): string[] {
   const texts = pattern.split(RANGE).filter((_, i) => i % 2 === 0);
   let names = [texts[0].trimStart()];
-  for (const [i, { first, last, nameOf }] of rangesOf(pattern).entries()) {
+  for (const [i, { first, last, nameOf }] of parseRanges(pattern).entries()) {
     const next: string[] = [];
     for (const name of names)
       for (let at = first; at <= last && next.length < most; at++)
@@ -30,7 +30,7 @@ interface NameRange {
   nameOf: (at: number) => string;
 }
 
-const rangesOf = (pattern: string): NameRange[] =>
+const parseRanges = (pattern: string): NameRange[] =>
   [...pattern.matchAll(RANGE)].map(([text, range]) => parseRange(text, range));
 
 function parseRange(text: string, range: string): NameRange {

@@ -58,12 +58,12 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
   const reach = (references: readonly string[]): { at: string; of: Resource } => {
     let [at, of, rest] = [alias, resource, references];
     if (references[0] === ANNOTATIONS) {
-      at = valuesOf(shared, resource, alias, references[1]);
+      at = joinValues(shared, resource, alias, references[1]);
       of = resources.annotationValue!;
       rest = references.slice(2);
     }
     for (const name of rest) {
-      const far = targetOf(resources, fieldOf(of, name));
+      const far = targetOf(resources, requireField(of, name));
       const next = `${at}_${name}`;
       if (!joins.has(next)) {
         if (joins.size === JOIN_LIMIT)
@@ -89,7 +89,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       const hops = last === "rid" && path.length > 1 ? path.slice(0, -2) : path.slice(0, -1);
       const { at, of } = reach(hops);
       const name = path[hops.length];
-      const field = fieldOf(of, name);
+      const field = requireField(of, name);
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
       if (of.access?.hides?.(name, actor)) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
@@ -106,7 +106,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (path.length < 2) return undefined;
       const [name, last] = path.slice(-2);
       const { at, of } = reach(path.slice(0, -2));
-      const field = fieldOf(of, name);
+      const field = requireField(of, name);
       const far = targetOf(resources, field);
       // An id is shown by the referring record itself; any other value only where the record behind it may be seen.
       const open = last === "id" || (last === far.key && !isGuarded(far));
@@ -135,7 +135,12 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
 }
 
 /** Joins the values that records have of an annotation type; gives their alias. */
-function valuesOf({ joins, annotations }: Planning, resource: Resource, alias: string, type: string): string {
+function joinValues(
+  { joins, annotations }: Planning,
+  resource: Resource,
+  alias: string,
+  type: string,
+): string {
   const at = `${alias}_a${Number(type)}`;
   const own = (v: string) =>
     `${v}.object_kind = '${resource.name}' AND ${v}.annotation_type = ${Number(type)} AND ${v}.object_rid = ${alias}.rid`;
@@ -262,7 +267,7 @@ export function dependencies(
     let here = from;
     // A row number is in the row that refers to it.
     for (const name of path[path.length - 1] === "rid" ? path.slice(0, -2) : path.slice(0, -1)) {
-      here = targetOf(resources, fieldOf(here, name));
+      here = targetOf(resources, requireField(here, name));
       found.add(here.name);
       if (visible(here, actor) !== ALWAYS) found.add("grant");
     }
@@ -272,7 +277,7 @@ export function dependencies(
     { at, relation, part }: Extract<Condition, { kind: "some" }>,
   ): void => {
     addPath(from, [...at, relation]);
-    const of = at.reduce((here, name) => targetOf(resources, fieldOf(here, name)), from);
+    const of = at.reduce((here, name) => targetOf(resources, requireField(here, name)), from);
     const target = listedIn(resources, of, relation);
     // Writes of annotations count as writes of their records.
     if (relation === ANNOTATIONS) add(resources.annotationValue!, part);
@@ -320,7 +325,7 @@ export const mayUse = (reader: ReadContext, resource: Resource, rid: number): bo
   return reader.query.get(selectVisible(reader, resource, "1", condition)) !== null;
 };
 
-const fieldOf = (of: Resource, name: string): Field => {
+const requireField = (of: Resource, name: string): Field => {
   if (!Object.hasOwn(of.fields, name)) throw new Error(`${of.name} has no field ${name}`);
   return of.fields[name];
 };

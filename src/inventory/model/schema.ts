@@ -69,7 +69,7 @@ const NESTED = Type.Object(
   { $id: "Reference" },
 );
 
-const formatOf = ({ day }: Field): string => (day ? "date" : "date-time");
+const dateFormat = ({ day }: Field): string => (day ? "date" : "date-time");
 
 function plainSchema(resources: Resources, field: Field): TSchema {
   switch (field.kind) {
@@ -80,7 +80,7 @@ function plainSchema(resources: Resources, field: Field): TSchema {
     case "number":
       return Type.Number();
     case "instant":
-      return Type.String({ format: formatOf(field) });
+      return Type.String({ format: dateFormat(field) });
     case "uuid":
       return Type.String({ format: "uuid" });
     case "json":

@@ -47,7 +47,7 @@ const TREE = new Set(["parent", "place", "equipment"]);
 const MAX_FIELDS = 3;
 
 /** `9 consumables`, `1 piece of equipment`. */
-function countOf({ name }: { name: string }, count: number): string {
+function printCount({ name }: { name: string }, count: number): string {
   const noun = name === "equipment" ? "piece" : name.replaceAll("_", " ");
   const many = name === "equipment" ? "pieces" : nounsOf({ name }).many;
   return `${count.toLocaleString("en")} ${count === 1 ? noun : many}${name === "equipment" ? " of equipment" : ""}`;
@@ -92,7 +92,7 @@ class RecordSentence {
     );
     if (applied) return this.#applied(applied);
     if (kind === "sample")
-      return `loaded the sample data, ${countOf({ name: "record" }, this.#total("create"))}`;
+      return `loaded the sample data, ${printCount({ name: "record" }, this.#total("create"))}`;
     return this.#aliquots() ?? LIST.format(OPERATIONS.flatMap((op) => this.#phrase(op) ?? []));
   }
 
@@ -104,7 +104,7 @@ class RecordSentence {
   #objects(op: ChangeKind): string {
     const only = this.#total(op) === 1 ? this.facts.first.find((change) => change.op === op) : undefined;
     if (only) return recordName(only);
-    return LIST.format(this.#of(op).map(({ resource, records }) => countOf(resource, records)));
+    return LIST.format(this.#of(op).map(({ resource, records }) => printCount(resource, records)));
   }
 
   #phrase(op: (typeof OPERATIONS)[number]): string | undefined {
@@ -116,7 +116,7 @@ class RecordSentence {
 
   #applied({ after }: Change): string {
     const others = this.#total("update") - 1;
-    const changed = others > 0 ? `, which changed ${countOf({ name: "record" }, others)}` : "";
+    const changed = others > 0 ? `, which changed ${printCount({ name: "record" }, others)}` : "";
     return `applied the stocktake ${String(after.name)}${changed}`;
   }
 
@@ -126,7 +126,7 @@ class RecordSentence {
     const [of, another] = new Set(created.map(({ after }) => after.aliquot_of ?? null));
     if (this.facts.kind !== "bulk_create" || another !== undefined || !of) return undefined;
     const source = this.nameOf(created[0].resource.name, of);
-    return `made ${countOf({ name: "aliquot" }, this.#total("create"))}${source === undefined ? "" : ` of ${source}`}`;
+    return `made ${printCount({ name: "aliquot" }, this.#total("create"))}${source === undefined ? "" : ` of ${source}`}`;
   }
 
   #update(): string {
@@ -162,7 +162,7 @@ class RecordSentence {
 }
 
 const recordName = ({ resource, after }: Change): string =>
-  String(after[resource.key] ?? "") || countOf(resource, 1);
+  String(after[resource.key] ?? "") || printCount(resource, 1);
 
 const changedNames = (before: object): string[] =>
   Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
@@ -195,7 +195,7 @@ function partSentence({ counts, first }: BatchFacts, resources: Resources, nameO
     const part = PARTS[resource.name];
     if (part === undefined) return `changed metadata of ${parents}`;
     const [verb, preposition] = groups.length === 1 ? PART_VERBS[groups[0].op] : PART_VERBS.update;
-    return `${verb} ${records === 1 ? `a ${part}` : countOf({ name: part }, records)} ${preposition} ${parents}`;
+    return `${verb} ${records === 1 ? `a ${part}` : printCount({ name: part }, records)} ${preposition} ${parents}`;
   });
   return LIST.format(all);
 }
@@ -220,7 +220,7 @@ function parentNames(
           .filter((parent) => parent.kind === kind)
           .toArray().length
       : of.reduce((sum, { parents }) => sum + parents, 0);
-    return countOf(resources.get(kind) ?? { name: "record" }, count);
+    return printCount(resources.get(kind) ?? { name: "record" }, count);
   });
   return LIST.format(counted);
 }

@@ -143,7 +143,7 @@ export class History {
     const { name } = resource;
     const named = clause("c.object_kind = ? AND c.object_rid = ? AND c.version = ?", [name, rid, version]);
     const [row] = this.#visibleRows(named, actor, { text: " ORDER BY c.seq DESC LIMIT 1", args: [] });
-    return row && this.#changeOf(row).after;
+    return row && this.#parseChange(row).after;
   }
 
   /** Row numbers of deleted sub-resources that were deleted before the actor could view their record. */
@@ -164,7 +164,7 @@ export class History {
   /** The changes of a batch, regardless of rights: for undoing it. */
   changes(row: number, limit = -1): Change[] {
     const text = `SELECT ${CHANGE} FROM record_change AS c WHERE c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq LIMIT ?`;
-    return this.statements.all({ text, args: [row, limit] }).map((change) => this.#changeOf(change));
+    return this.statements.all({ text, args: [row, limit] }).map((change) => this.#parseChange(change));
   }
 
   /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
@@ -311,7 +311,7 @@ export class History {
     return Number(this.statements.get({ text: `SELECT count(*) AS total FROM ${from}`, args })?.total);
   }
 
-  #changeOf(row: Row): Change {
+  #parseChange(row: Row): Change {
     return {
       resource: this.resources.get(String(row.object_kind))!,
       rid: Number(row.object_rid),
@@ -338,7 +338,7 @@ export class History {
   #printChanges(found: readonly Row[], actor: Actor): JsonObject[] {
     const references = this.#referencePrinter();
     return found.map((row) => {
-      const { resource, op, version, after, ...change } = this.#changeOf(row);
+      const { resource, op, version, after, ...change } = this.#parseChange(row);
       // Values written before the reader could view the record stay hidden, so that all is new to the reader.
       const before = row.saw_before === 1 ? change.before : undefined;
       const names = Object.keys(before ?? after);
@@ -381,7 +381,7 @@ export class History {
   }
 
   #batchOf(row: Row, actor: Actor): Batch {
-    const { counted, facts } = this.#factsOf(row, actor);
+    const { counted, facts } = this.#batchFacts(row, actor);
     const changes: Record<string, number> = {};
     for (const { kind, changed } of counted) {
       const segment = segmentOf(this.resources.get(String(kind))!);
@@ -404,7 +404,7 @@ export class History {
   }
 
   /** The part of a batch that the actor may view. */
-  #factsOf({ rid, kind }: Row, actor: Actor) {
+  #batchFacts({ rid, kind }: Row, actor: Actor) {
     const ofBatch = clause("c.batch = ?", [rid]);
     const where = join("and", [ofBatch, this.#visibleChanges(actor)]);
     const counted = this.statements.all({
@@ -422,7 +422,7 @@ export class History {
     }));
     const found = this.#visibleRows(ofBatch, actor, { text: " ORDER BY c.seq LIMIT ?", args: [DESCRIBED] });
     const first = found.map((row) => {
-      const change = this.#changeOf(row);
+      const change = this.#parseChange(row);
       return row.saw_before === 1 ? change : Object.assign(change, { before: undefined });
     });
     return { counted, facts: { kind: String(kind), counts, first } };
@@ -439,7 +439,7 @@ export class History {
       args: [row.rid],
     })!;
     if (undos === 0) return batchSentence(facts, this.statements, viewer);
-    const { facts: undone } = this.#factsOf({ rid: root, kind }, actor);
+    const { facts: undone } = this.#batchFacts({ rid: root, kind }, actor);
     const did = batchSentence(undone, this.statements, viewer);
     return `${Number(undos) % 2 === 1 ? "undid" : "repeated"}: ${did}`;
   }

@@ -85,11 +85,11 @@ export function resolvePerson(query: Query, kind: Kind, value: Json): number | s
   if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
     return `Expected an id, a ${key}, or an object with one of them.`;
   const name = plain.trim();
-  return rowOf(query, kind, name) ?? `Object with ${key}=${shownName(name)} does not exist.`;
+  return findRow(query, kind, name) ?? `Object with ${key}=${shownName(name)} does not exist.`;
 }
 
 /** The row of an account or a group, by name or id. */
-function rowOf(query: Query, kind: Kind, typed: string): number | undefined {
+function findRow(query: Query, kind: Kind, typed: string): number | undefined {
   const { table, key } = PEOPLE[kind];
   const id = parseUuid(typed);
   const text = `SELECT rid FROM ${table} WHERE ${id === undefined ? key : "id"} = ?`;
@@ -119,7 +119,7 @@ export class People {
 
   /** The row of an account or a group, by name or id. @throws Problem not_found */
   find(kind: Kind, typed: string): number {
-    const rid = rowOf(this.store.statements, kind, typed);
+    const rid = findRow(this.store.statements, kind, typed);
     if (rid === undefined) throw new Problem("not_found", "Not found.");
     return rid;
   }
@@ -247,7 +247,7 @@ export class People {
     if (rid === undefined) return false;
     const joined = new Set([...(groups ?? []), ...(primary === undefined ? [] : [primary])]);
     return (
-      isGranted("is_active") || differs("email") || joined.difference(new Set(this.#groupsOf(rid))).size > 0
+      isGranted("is_active") || differs("email") || joined.difference(new Set(this.#listGroups(rid))).size > 0
     );
   }
 
@@ -255,7 +255,7 @@ export class People {
   #readUser(body: Json, mode: WriteMode): UserChange {
     const { values, pending, errors } = parseBody(DECLARED, BODIES.user, body, mode);
     const [primary] = pending.map((given) => {
-      const found = rowOf(this.store.statements, "group", String(given.value));
+      const found = findRow(this.store.statements, "group", String(given.value));
       if (found === undefined) errors.set("primary_group", [missingReference(given)]);
       return found;
     });
@@ -280,7 +280,7 @@ export class People {
     const { values, groups, primary, password, currentPassword } = change;
     const changed = [...values.keys()].filter((name) => !OWN.has(name) && before[name] !== values.get(name));
     if (primary !== undefined && primary !== before.primary_group) changed.push("primary_group");
-    if (groups !== undefined && new Set(this.#groupsOf(user)).symmetricDifference(groups).size > 0)
+    if (groups !== undefined && new Set(this.#listGroups(user)).symmetricDifference(groups).size > 0)
       changed.push("groups");
     const errors = new Map(changed.map((name) => [name, ["Only an administrator may change this."]]));
     if (password !== undefined) {
@@ -316,7 +316,7 @@ export class People {
     set(own, true);
     if (groups === undefined) return;
     if (!groups.has(own) && !isNew && primary === undefined) throw primaryGroupStays("groups");
-    for (const group of this.#groupsOf(user)) if (!groups.has(group) && group !== own) set(group, false);
+    for (const group of this.#listGroups(user)) if (!groups.has(group) && group !== own) set(group, false);
     for (const group of groups) set(group, true);
   }
 
@@ -419,7 +419,7 @@ export class People {
     for (const user of wanted) this.#memberships.set(writer, { user, group }, true, actor);
   }
 
-  #groupsOf(user: number): number[] {
+  #listGroups(user: number): number[] {
     const text = "SELECT group_rid FROM membership WHERE user_rid = ?";
     return this.store.statements.all({ text, args: [user] }).map(({ group_rid }) => Number(group_rid));
   }

@@ -61,7 +61,7 @@ export class RecordEvents {
     return this.store.statements.reading(() => {
       const feed = this.store.history.since(cursor, actor, this.#listOf(filter)?.name, limit);
       const changes = (feed.results as JsonObject[]).filter((change) => this.#passes(change, actor, filter));
-      return { events: changes.map((change) => this.#eventOf(change)), cursor: feed.cursor };
+      return { events: changes.map((change) => this.#parseEvent(change)), cursor: feed.cursor };
     });
   }
 
@@ -112,7 +112,7 @@ export class RecordEvents {
     return statements.get(selectVisible({ resources, actor }, list.routed, "t.rid", found)) !== null;
   }
 
-  #eventOf(change: JsonObject): RecordEvent {
+  #parseEvent(change: JsonObject): RecordEvent {
     const { resource, id, of, op, version, at, user, batch } = change;
     // Sub-resources have the address of their parent.
     const record = (of ?? change) as JsonObject;

@@ -50,7 +50,7 @@ export class RecordText {
   ) {
     for (const resource of resources) {
       const isAnnotation = resource.name === "annotation";
-      const source = sourceOf(resource, isAnnotation ? annotationValue : resource);
+      const source = findSource(resource, isAnnotation ? annotationValue : resource);
       if (source && isAnnotation) Object.assign(source, ANNOTATION);
       if (source) this.#sources.set(resource.name, source);
     }
@@ -156,7 +156,7 @@ export class RecordText {
 }
 
 /** @param indexed the resource whose table has the texts; undefined is returned if none of its fields is searchable */
-function sourceOf({ fields }: Resource, indexed: Resource): Source | undefined {
+function findSource({ fields }: Resource, indexed: Resource): Source | undefined {
   const names = Object.keys(indexed.fields).filter((name) => indexed.fields[name].searchable);
   if (names.length === 0) return undefined;
   const texts = names.map((name) => indexed.fields[name].folded ?? foldedText(columnOf(indexed, name)));

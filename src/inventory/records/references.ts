@@ -89,7 +89,7 @@ export function annotatedWith(
       {
         resource,
         annotation: row === null ? null : String(row.name),
-        filter: row ? filterOf(row) : undefined,
+        filter: row ? makeFilter(row) : undefined,
         rids,
       },
     ];
@@ -97,7 +97,7 @@ export function annotatedWith(
 }
 
 /** The filter on values of a type that refer to a record. */
-function filterOf({ id, type, searchable }: Row): string | undefined {
+function makeFilter({ id, type, searchable }: Row): string | undefined {
   const name = `annotations__${String(id)}`;
   if (type === "NUMBERUNIT") return `${name}__unit`;
   return searchable === 1 && ["VOCABULARYTERM", "USER", "OBJECT"].includes(String(type)) ? name : undefined;

@@ -94,7 +94,7 @@ class Registrar {
 
   /** A file and its primary copy. */
   #addFile(given: Described, dataset: string): void {
-    const uri = this.#pathOf(String(given.uri ?? given.name ?? ""));
+    const uri = this.#relativePath(String(given.uri ?? given.name ?? ""));
     const name = uri.split("/").at(-1) ?? uri;
     const { checksum = "", filesize = 0, type = "" } = given;
     const datafile = this.#add(DECLARED.get("datafile")!, {
@@ -112,7 +112,7 @@ class Registrar {
     this.#done.datafiles++;
   }
 
-  #pathOf(uri: string): string {
+  #relativePath(uri: string): string {
     const { input_dir = "" } = this.registration;
     const isWhole = uri.startsWith("/") || /^[a-z][a-z0-9+.-]*:/i.test(uri);
     return isWhole || input_dir === "" ? uri : `${input_dir.replace(/\/+$/, "")}/${uri}`;

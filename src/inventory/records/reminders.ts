@@ -120,7 +120,7 @@ export class Reminders {
     return this.store.statements.reading(() => {
       const text = "SELECT * FROM reminder WHERE seq > ? ORDER BY seq LIMIT ?";
       const rows = this.store.statements.all({ text, args: [cursor, limit] }) as unknown as Row[];
-      const events = rows.flatMap((row) => this.#eventOf(row, actor, filter) ?? []);
+      const events = rows.flatMap((row) => this.#makeEvent(row, actor, filter) ?? []);
       return { events, cursor: rows.at(-1)?.seq ?? cursor };
     });
   }
@@ -129,7 +129,7 @@ export class Reminders {
   matches(seq: number, actor: Actor, filter: RecordFilter): boolean {
     return this.store.statements.reading(() => {
       const row = this.#get("SELECT * FROM reminder WHERE seq = ?", seq);
-      return row !== null && this.#eventOf(row as unknown as Row, actor, filter) !== undefined;
+      return row !== null && this.#makeEvent(row as unknown as Row, actor, filter) !== undefined;
     });
   }
 
@@ -175,7 +175,7 @@ export class Reminders {
     return selectVisible({ resources: this.store.resources, actor }, resource, columns, condition);
   }
 
-  #eventOf(row: Row, actor: Actor, filter: RecordFilter): ReminderEvent | undefined {
+  #makeEvent(row: Row, actor: Actor, filter: RecordFilter): ReminderEvent | undefined {
     const { resources, statements } = this.store;
     const resource = STOCK.find(({ name }) => name === row.resource);
     if (!resource || (filter.resource !== null && filter.resource !== resource.segment)) return undefined;

@@ -117,7 +117,7 @@ export function divide(
     rid,
   ]);
   const common: JsonObject = Object.fromEntries(names.map((field) => [field, values[field]]));
-  const slots = slotsOf(
+  const slots = freeSlots(
     store,
     { location: location === undefined ? (values.location as string | null) : location, count },
     actor,
@@ -145,7 +145,7 @@ export function divide(
 }
 
 /** The destination of aliquots: free slots of the location, if it has any kind of slots. */
-function slotsOf(
+function freeSlots(
   store: Store,
   { location, count }: { location: string | null; count: number },
   actor: Actor,

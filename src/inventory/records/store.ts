@@ -150,7 +150,7 @@ export class Store {
   run<T>(options: WriteOptions, work: (writer: RecordWriter) => T): Outcome<T> {
     const { actor, dryRun, confirm } = options;
     const watched = dryRun || confirm !== null;
-    if (dryRun && options.planned) return { preview: this.#previewOf(options, options.planned, []) };
+    if (dryRun && options.planned) return { preview: this.#makePreview(options, options.planned, []) };
     let preview: JsonObject;
     // Thrown to roll the transaction back.
     const [rollback, exposure] = [new Error("dry run"), new Error("exposure")];
@@ -160,7 +160,7 @@ export class Store {
         if (!watched && exposed.length > 0) throw exposure;
         const exposes = exposed.map((record) => describeExposure(this, this.subResources, record, actor));
         if (dryRun) {
-          preview = this.#previewOf(options, written, exposes);
+          preview = this.#makePreview(options, written, exposes);
           throw rollback;
         }
         if (confirm !== null) checkConfirmed(options, written, exposes);
@@ -205,7 +205,7 @@ export class Store {
   }
 
   /** @throws Problem conflict if `confirm` is that of another outcome */
-  #previewOf(
+  #makePreview(
     options: WriteOptions,
     written: readonly RecordWrite[],
     exposes: readonly Exposure[],
@@ -216,7 +216,7 @@ export class Store {
       dry_run: true,
       count: written.length,
       records: new Set(written.map(recordOf)).size,
-      confirm: digestOf(options, written, exposes),
+      confirm: digestWrites(options, written, exposes),
       exposes: exposes.slice(0, previewLimit),
       changes: this.history.preview(written.slice(0, previewLimit), actor),
     };
@@ -258,7 +258,7 @@ function checkConfirmed(
   written: readonly RecordWrite[],
   exposes: readonly Exposure[],
 ): void {
-  if (options.confirm === digestOf(options, written, exposes)) return;
+  if (options.confirm === digestWrites(options, written, exposes)) return;
   throw new Problem(
     "conflict",
     "The records have changed since the dry run. Nothing was written; repeat the dry run.",
@@ -272,7 +272,7 @@ const GENERATED = new Set(["id", "created", "created_by", "deleted_date", "delet
  * The token that confirms a dry run: a digest (SHA-256, base64url) of the writer, of every record with its version before, and of
  * its new values, and of what becomes visible. The same request gives the same digest if and only if it would do the same.
  */
-function digestOf(
+function digestWrites(
   { actor, kind }: WriteOptions,
   written: readonly RecordWrite[],
   exposes: readonly Json[],

@@ -123,7 +123,7 @@ export class UniformAnnotations {
       if (others.length > 0) return undefined;
       const before = first && this.statements.get({ text, args: [first.rid] })!;
       if (before && value !== null && Bun.deepEquals(items, itemsOf(before, type))) continue;
-      if (before) writes.push(this.#changeOf(before, value, actor));
+      if (before) writes.push(this.#describeChange(before, value, actor));
       else if (value !== null)
         writes.push(
           this.#creation({ object_kind: resource.name, object_rid, annotation_type: type.rid, value }, actor),
@@ -141,7 +141,7 @@ export class UniformAnnotations {
     return { resource: annotation, rid: -1, op: "create", version: 1, before: undefined, after };
   }
 
-  #changeOf(before: StoredRecord, value: string | null, actor: Actor): Write {
+  #describeChange(before: StoredRecord, value: string | null, actor: Actor): Write {
     const version = Number(before.version) + 1;
     const values =
       value === null ? { deleted: 1, deleted_date: this.#now(), deleted_by: actor.user } : { value };
@@ -186,7 +186,7 @@ export class UniformAnnotations {
     const modified = this.#now();
     const writes = this.#reversals(changes, modified, actor);
     const living = changes.filter(({ after }) => after.deleted === 0).length;
-    const isUnchanged = writes && this.#countOf(resource, Number(annotation_type), of) === living;
+    const isUnchanged = writes && this.#countAnnotations(resource, Number(annotation_type), of) === living;
     if (!isUnchanged || (this.#typeOf(Number(annotation_type)).readonly === 1 && !actor.superuser))
       return false;
     this.#update(writes, modified, actor);
@@ -253,12 +253,12 @@ export class UniformAnnotations {
       this.#typeOf(type.rid).version === typeVersion &&
       areUnchanged(this.statements, resource.table, records) &&
       areUnchanged(this.statements, "annotation", changed) &&
-      this.#countOf(resource, type.rid, created) === 0
+      this.#countAnnotations(resource, type.rid, created) === 0
     );
   }
 
   /** The annotations of a type that the records have. */
-  #countOf({ name }: Resource, type: number, rids: readonly Stored[]): number {
+  #countAnnotations({ name }: Resource, type: number, rids: readonly Stored[]): number {
     const row = this.statements.get({
       text:
         "SELECT count(*) AS count FROM json_each(?) AS r CROSS JOIN annotation AS a ON a.object_kind = ?" +

@@ -41,7 +41,7 @@ export class UniquePaths {
     const owners = new Map<string, number[]>();
     const paths = new Map<number, string>();
     for (const rid of new Set(rids)) {
-      const path = this.#pathOf(places, resource, rid);
+      const path = this.#enclosingPath(places, resource, rid);
       if (path.length > 0) paths.set(rid, this.#shortest(viewer, path, owners));
     }
     return paths;
@@ -66,7 +66,7 @@ export class UniquePaths {
   }
 
   /** The record and what is around it, from inside out. */
-  #pathOf(places: ReadonlyMap<string, Place>, resource: Resource, rid: number): Place[] {
+  #enclosingPath(places: ReadonlyMap<string, Place>, resource: Resource, rid: number): Place[] {
     const path: Place[] = [];
     let here = places.get(keyOf(resource, rid));
     while (here && path.length < MAX_HEIGHT) {

@@ -185,7 +185,7 @@ function writeRows(): void {
 }
 
 /** The base-20 numbers of the four residues at 0, 4, 8 and 12 bytes from `at`. */
-function numbersOf(at: usize): v128 {
+function residueNumbers(at: usize): v128 {
   const codes = v128.load(at);
   const even = v128.and(codes, i16x8.splat(0xff));
   const pairs = i16x8.add(i16x8.mul(even, i16x8.splat(20)), i16x8.shr_u(codes, 8));
@@ -204,8 +204,8 @@ function findWords(at: usize, length: i32): usize {
   let candidate = numbers + CANDIDATES;
   let number = numbers;
   for (let i: i32 = 0; i < length; i += 16) {
-    const some = numbersOf(at + <usize>i + 1);
-    const others = numbersOf(at + <usize>i + 3);
+    const some = residueNumbers(at + <usize>i + 1);
+    const others = residueNumbers(at + <usize>i + 3);
     v128.store(number, v128.shuffle<i32>(some, others, 0, 4, 1, 5));
     v128.store(number, v128.shuffle<i32>(some, others, 2, 6, 3, 7), 16);
     store<i32>(candidate, i);

@@ -47,7 +47,7 @@ export const FeatureFile = Type.Object({
 const named = (values: Readonly<Partial<Record<string, number>>>, names: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([key, value = 0]) => [names[key], value]));
 
-function rowOf({ format, groups, flagged, imported, ...info }: FeatureFileInfo) {
+function makeRow({ format, groups, flagged, imported, ...info }: FeatureFileInfo) {
   return {
     ...info,
     format: formatTitle(format),
@@ -81,7 +81,7 @@ export const featureOperations = [
     access: "administrator",
     summary: "List the imported files of features",
     returns: pageSchema("By name.", FeatureFile),
-    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.features.list().map(rowOf)),
+    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.features.list().map(makeRow)),
   }),
   operation("POST /api/admin/features", {
     access: "administrator",

@@ -76,7 +76,7 @@ export const encrypting = (key: BackupKey | undefined) =>
     yield Buffer.concat([MAGIC, salt]);
     const fileKey = keyOf(key, salt);
     let number = 0;
-    for await (const { chunk, isLast } of chunksOf(source, CHUNK)) {
+    for await (const { chunk, isLast } of splitChunks(source, CHUNK)) {
       const cipher = createCipheriv(CIPHER, fileKey, nonceOf(number++, isLast));
       yield Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
     }
@@ -94,7 +94,7 @@ export const decrypting = (key: BackupKey | undefined) =>
     if (key === undefined) throw new Error("it is encrypted, and there is no key");
     const fileKey = keyOf(key, head.subarray(MAGIC.length, MAGIC.length + SALT));
     let number = 0;
-    for await (const { chunk, isLast } of chunksOf(rest, CHUNK + TAG)) {
+    for await (const { chunk, isLast } of splitChunks(rest, CHUNK + TAG)) {
       if (chunk.length < TAG) throw new Error("its end is missing");
       const decipher = createDecipheriv(CIPHER, fileKey, nonceOf(number++, isLast));
       decipher.setAuthTag(chunk.subarray(-TAG));
@@ -119,7 +119,10 @@ function nonceOf(number: number, isLast: boolean): Buffer {
 }
 
 /** Chunks of one size; the last one may be shorter. */
-async function* chunksOf(source: Chunks, size: number): AsyncGenerator<{ chunk: Buffer; isLast: boolean }> {
+async function* splitChunks(
+  source: Chunks,
+  size: number,
+): AsyncGenerator<{ chunk: Buffer; isLast: boolean }> {
   let pending = Buffer.alloc(0);
   for await (const piece of source) {
     pending = Buffer.concat([pending, piece]);

@@ -58,7 +58,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     throw failure(to, error);
   }
   requireSpace(source, to);
-  const name = nameOf(options.now, to, options.isTaken);
+  const name = chooseName(options.now, to, options.isTaken);
   const lock = lockBackup(from, name);
   const copy = join(to, `${name}.partial`);
   const packed = join(to, name + DATABASE_ENDING);
@@ -122,7 +122,11 @@ function lockBackup(from: string, name: string): DirectoryLock | null {
 }
 
 /** `labd-20261121T212500Z`, with a number if that second already has a backup. */
-function nameOf(now: number, directory: string, isTaken: (name: string) => boolean = () => false): string {
+function chooseName(
+  now: number,
+  directory: string,
+  isTaken: (name: string) => boolean = () => false,
+): string {
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   for (let i = 1; ; i++) {
     const name = `labd-${stamp}${i === 1 ? "" : `-${i}`}`;

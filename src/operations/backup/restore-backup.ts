@@ -145,7 +145,7 @@ async function restoreFile(entry: FileEntry, backup: ReadBackup, to: string, now
   renameDurably(`${target}.restoring`, target);
 }
 
-const nameOf = ({ database }: Manifest): string => database.file.replace(DATABASE_ENDING, ".json");
+const manifestName = ({ database }: Manifest): string => database.file.replace(DATABASE_ENDING, ".json");
 
 async function unpackDatabase(backup: ReadBackup, to: string, known: readonly string[]): Promise<void> {
   const { manifest, key } = backup;
@@ -154,7 +154,7 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
       "bad_backup",
       `The backup is encrypted with the key ${manifest.key}, and ${key === undefined ? "there is no key" : `the key given is ${key.id}`}. Give the file of its key with --key.`,
     );
-  if (manifest.key !== undefined) checkSeal(manifest, key, backup.where(nameOf(manifest)));
+  if (manifest.key !== undefined) checkSeal(manifest, key, backup.where(manifestName(manifest)));
   const foreign = manifest.database.migrations.filter((name) => !known.includes(name));
   if (foreign.length > 0)
     throw new Problem(

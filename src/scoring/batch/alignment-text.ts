@@ -57,11 +57,11 @@ function readAlignedFasta(lines: readonly string[]): Row[] {
 /** Insertions of A3M are in lower case, and other rows have no gaps for them: those are added. */
 function expandInsertions(rows: Row[]): Row[] {
   const texts = rows.map(({ parts }) => parts.join(""));
-  const columns = columnsOf(texts[0] ?? "");
+  const columns = countColumns(texts[0] ?? "");
   const isA3m =
     columns > 0 &&
     !/[a-z]/.test(texts[0]) &&
-    texts.every((text) => /^[A-Za-z.-]*$/.test(text) && columnsOf(text) === columns) &&
+    texts.every((text) => /^[A-Za-z.-]*$/.test(text) && countColumns(text) === columns) &&
     texts.some((text) => /[a-z]/.test(text));
   if (!isA3m) return rows;
   const widths = new Int32Array(columns + 1);
@@ -75,7 +75,7 @@ const isInsertion = (code: number): boolean => code >= 97 && code <= 122;
 const DOT = 46;
 
 /** Characters that are columns of the query. */
-function columnsOf(text: string): number {
+function countColumns(text: string): number {
   let columns = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

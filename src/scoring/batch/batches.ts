@@ -178,7 +178,7 @@ export class Batches {
       const active = counts.queued + counts.running;
       report.show(counts);
       report.at((counts.finished + counts.failed) / counts.total);
-      if (active + counts.waiting === 0) return outcomeOf(counts);
+      if (active + counts.waiting === 0) return describeOutcome(counts);
       const room = counts.waiting > 0 ? WINDOW - active : 0;
       const obstacle = room > 0 ? await this.#submit(task, Math.min(room, CHUNK)) : null;
       signal.throwIfAborted();
@@ -246,7 +246,7 @@ export class Batches {
 const progressOf = ({ finished, total, failed }: BatchCounts): string =>
   `${finished} of ${countOf(total, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`;
 
-function outcomeOf(counts: BatchCounts): Outcome {
+function describeOutcome(counts: BatchCounts): Outcome {
   const { finished, failed } = counts;
   return {
     message: `${countOf(finished, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`,

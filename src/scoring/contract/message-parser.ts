@@ -316,9 +316,9 @@ const MAX_BLOCK_NAME = 200;
 function refuseMandatoryBlock(tag: Tag, soapVersion: SoapVersion, place: Place): void {
   const { namespace, attribute, us } = TARGETS[soapVersion];
   const attributes = attributesOf(tag);
-  const valueOf = (name: string): string | undefined =>
+  const readValue = (name: string): string | undefined =>
     attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim();
-  const mandatory = valueOf("mustUnderstand") ?? "0";
+  const mandatory = readValue("mustUnderstand") ?? "0";
   const { uri, local } = tag;
   if (!["0", "1", "false", "true"].includes(mandatory))
     throw new Problem(
@@ -326,7 +326,7 @@ function refuseMandatoryBlock(tag: Tag, soapVersion: SoapVersion, place: Place):
       `Header, ${at(place)}: the attribute \`mustUnderstand\` of ${quoted(local)} must be 0 or 1.`,
     );
   const isMandatory = mandatory === "1" || mandatory === "true";
-  if (!isMandatory || !us.includes(valueOf(attribute) ?? "")) return;
+  if (!isMandatory || !us.includes(readValue(attribute) ?? "")) return;
   const name = (uri === "" ? local : `{${uri}}${local}`).slice(0, MAX_BLOCK_NAME);
   throw new Problem(
     "must_understand",

@@ -241,7 +241,9 @@ export class Corpora {
 
   /** The corpus that an earlier version of labd packed from this source, to be replaced. */
   #earlierFormat(source: string): CorpusInfo | undefined {
-    return this.list().find(({ hash, path }) => this.#sourceOf(hash) === source && isEarlierFormat(path));
+    return this.list().find(
+      ({ hash, path }) => this.#readSourceHash(hash) === source && isEarlierFormat(path),
+    );
   }
 
   /**
@@ -331,15 +333,15 @@ export class Corpora {
 
   /** The corpus made from this FASTA, or null. The digest is computed only if there is a candidate. */
   async #withSource(digest: () => string | Promise<string>): Promise<CorpusInfo | null> {
-    const candidates = this.list().filter(({ hash }) => this.#sourceOf(hash) !== null);
+    const candidates = this.list().filter(({ hash }) => this.#readSourceHash(hash) !== null);
     if (candidates.length === 0) return null;
     const wanted = await digest();
-    const found = candidates.find(({ hash }) => this.#sourceOf(hash) === wanted);
+    const found = candidates.find(({ hash }) => this.#readSourceHash(hash) === wanted);
     return found && this.#isCurrent(found) ? found : null;
   }
 
   /** SHA-256 of the FASTA that it was packed from, or null if that is not known. */
-  #sourceOf(hash: string): string | null {
+  #readSourceHash(hash: string): string | null {
     const path = this.#sourcePath(hash);
     return existsSync(path) ? readFileSync(path, "utf8") : null;
   }

@@ -65,7 +65,7 @@ export function checkElmTable(text: string): CheckedTable {
     }
   });
   const problems: string[] = [];
-  const announced = valueOf(comments, "Num_Classes");
+  const announced = readComment(comments, "Num_Classes");
   if (announced !== null && Number(announced) !== rows.length) {
     problems.push(
       `The file announces ${announced} classes but contains ${rows.length}: it may be truncated.`,
@@ -73,8 +73,8 @@ export function checkElmTable(text: string): CheckedTable {
   }
   if (rows.length === 0) problems.push("The table contains no class.");
   return {
-    version: valueOf(comments, "ELM_Classes_Download_Version"),
-    published: valueOf(comments, "ELM_Classes_Download_Date"),
+    version: readComment(comments, "ELM_Classes_Download_Version"),
+    published: readComment(comments, "ELM_Classes_Download_Date"),
     rows,
     problems,
   };
@@ -154,7 +154,7 @@ export function cellsOf(line: string): string[] | null {
 }
 
 /** The value of a comment `#Name: value`. */
-function valueOf(comments: readonly string[], name: string): string | null {
+function readComment(comments: readonly string[], name: string): string | null {
   const start = `#${name}:`;
   const found = comments.find((comment) => comment.startsWith(start));
   return found === undefined ? null : found.slice(start.length).trim() || null;

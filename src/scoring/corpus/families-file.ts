@@ -38,10 +38,13 @@ const stemOf = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "")
 /** Directory of a corpus's families, which belong to that content and method version. */
 export const familiesPath = (corpusPath: string): string => `${stemOf(corpusPath)}.${METHOD}${ENDING}`;
 
-const nameOf = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
+const displayName = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
 
 const altered = (path: string): Problem =>
-  new Problem("bad_corpus", `${nameOf(path)} was altered. Delete it, and run labd proteome build again.`);
+  new Problem(
+    "bad_corpus",
+    `${displayName(path)} was altered. Delete it, and run labd proteome build again.`,
+  );
 
 /** Adds a file of records to a corpus. */
 export function writeFamilies(
@@ -108,7 +111,7 @@ function contentsOf(path: string, line: string, corpusHash: string): Contents {
   if (format === FORMAT && method === METHOD && corpus === corpusHash) return contents;
   throw new Problem(
     "bad_corpus",
-    `${nameOf(path)} belongs to another corpus or version of labd. Move it out of this directory.`,
+    `${displayName(path)} belongs to another corpus or version of labd. Move it out of this directory.`,
   );
 }
 

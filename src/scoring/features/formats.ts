@@ -14,7 +14,7 @@ interface FeatureFormat {
 }
 
 const WHOLE = /^\d{1,9}$/;
-const cellsOf = (line = ""): string[] => line.split("\t");
+const splitCells = (line = ""): string[] => line.split("\t");
 
 /** The formats that are read; a file has the first that its beginning fits. */
 export const FEATURE_FORMATS = {
@@ -29,7 +29,7 @@ export const FEATURE_FORMATS = {
   gff3: {
     title: "GFF3",
     detect: (head, [first]) => {
-      const [from, to, , strand] = cellsOf(first).slice(3);
+      const [from, to, , strand] = splitCells(first).slice(3);
       const isFeature = WHOLE.test(from) && WHOLE.test(to) && /^[-+.?]$/.test(strand);
       return /^##gff-version/i.test(head) || isFeature;
     },
@@ -38,9 +38,9 @@ export const FEATURE_FORMATS = {
   interpro: {
     title: "InterProScan TSV",
     detect: (_, [first]) =>
-      cellsOf(first).length >= 11 &&
-      WHOLE.test(cellsOf(first)[6].trim()) &&
-      WHOLE.test(cellsOf(first)[7].trim()),
+      splitCells(first).length >= 11 &&
+      WHOLE.test(splitCells(first)[6].trim()) &&
+      WHOLE.test(splitCells(first)[7].trim()),
     read: readInterProTsv,
   },
   bed: {

@@ -81,7 +81,7 @@ export async function importFeatures(
 async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<FeatureFormatName> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let bytes = 0;
-  const textOf = (chunk: Uint8Array | undefined): string => {
+  const decodeText = (chunk: Uint8Array | undefined): string => {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch (error) {
@@ -107,13 +107,13 @@ async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<F
     return started;
   };
   for await (const chunk of decompressed(request.source)) {
-    const text = textOf(chunk);
+    const text = decodeText(chunk);
     if (started) started.reader.write(text);
     else if ((head += text).length >= HEAD) start();
     request.report?.(writer.read, writer.features);
   }
   const { format, reader } = started ?? start();
-  reader.write(textOf(undefined));
+  reader.write(decodeText(undefined));
   reader.end();
   return format;
 }
@@ -149,7 +149,7 @@ class FeatureWriter {
       );
     const found = this.#find(names);
     if (!found) return this.#miss(names[0], features.length);
-    const { residues, md5 } = this.#sequenceOf(found.index);
+    const { residues, md5 } = this.#readSequence(found.index);
     this.#proteins.add(found.index);
     const accession = corpus.accession(found.index);
     const flag = flagOf(found, sequence, { residues, md5 });
@@ -192,7 +192,7 @@ class FeatureWriter {
     for (const { group } of features) this.#groups[group] = (this.#groups[group] ?? 0) + 1;
   }
 
-  #sequenceOf(index: number): { index: number; residues: string; md5: string } {
+  #readSequence(index: number): { index: number; residues: string; md5: string } {
     if (this.#last?.index === index) return this.#last;
     const { corpus } = this.request;
     const residues = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));

@@ -90,7 +90,7 @@ export function readGff3(emit: Emit): FeatureReader {
     // InterProScan's extent of the whole protein.
     if (type === "polypeptide") return;
     const name = decoded(sequence);
-    const feature = gffFeature(decoded(source), decoded(type), attributesOf(cells[8] ?? ""));
+    const feature = gffFeature(decoded(source), decoded(type), parseAttributes(cells[8] ?? ""));
     const span = readSpan(from, to, number, line);
     const length = lengths.get(name);
     rows.add({
@@ -115,7 +115,7 @@ function gffFeature(source: string, type: string, attributes: Map<string, string
   } satisfies Omit<Feature, "start" | "end">;
 }
 
-function attributesOf(text: string): Map<string, string> {
+function parseAttributes(text: string): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const part of text.split(";")) {
     const at = part.indexOf("=");

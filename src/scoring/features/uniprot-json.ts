@@ -52,7 +52,7 @@ export function readUniProtJson(emit: Emit, head: string): FeatureReader {
         text.slice(0, 120),
       );
     try {
-      entryOf(entry).emit(emit);
+      parseEntry(entry).emit(emit);
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw badLine(line, `the entry ${entry.primaryAccession} is not of UniProt's form.`);
@@ -65,7 +65,7 @@ const RESULTS = /^\s*\{\s*("facets"\s*:\s*\[\]\s*,\s*)?"results"\s*:/;
 
 type JsonFeature = NonNullable<JsonEntry["features"]>[number];
 
-function entryOf(read: JsonEntry): UniProtEntry {
+function parseEntry(read: JsonEntry): UniProtEntry {
   const { secondaryAccessions = [], sequence = {}, features = [], uniProtKBCrossReferences = [] } = read;
   const entry = new UniProtEntry();
   entry.entryName = read.uniProtkbId ?? "";
@@ -89,13 +89,13 @@ function addFeature(entry: UniProtEntry, read: JsonFeature): void {
     type,
     start: at(location.start),
     end: at(location.end),
-    name: [changeOf(alternativeSequence), description].filter(Boolean).join(" "),
+    name: [parseChange(alternativeSequence), description].filter(Boolean).join(" "),
     id: featureId,
     isoform: location.sequence,
   });
 }
 
-function changeOf(
+function parseChange(
   change: { originalSequence?: string; alternativeSequences?: string[] } | undefined,
 ): string {
   const { originalSequence = "", alternativeSequences = [] } = change ?? {};

@@ -56,7 +56,7 @@ function compressed(text: string): Bytes[] {
 }
 
 /** The compressed parts of each form. JSON text, and JSON packed by former versions, have one form. */
-function partsOf(prediction: string | Bytes): [Form, Bytes[]][] {
+function splitForms(prediction: string | Bytes): [Form, Bytes[]][] {
   if (typeof prediction === "string") return [["json", compressed(prediction)]];
   const view = new DataView(prediction.buffer, prediction.byteOffset, prediction.byteLength);
   const magic = view.getUint32(0, true);
@@ -84,7 +84,7 @@ export function storeResult(
     .get(digest, corpus, method, now) as { rid: number } | null;
   if (row === null) return null;
   const insert = database.query("INSERT INTO result_part (result, form, part, bytes) VALUES (?, ?, ?, ?)");
-  for (const [form, parts] of partsOf(prediction))
+  for (const [form, parts] of splitForms(prediction))
     for (const [part, bytes] of parts.entries()) insert.run(row.rid, form, part, bytes);
   return row.rid;
 }

@@ -48,7 +48,7 @@ interface JsonSchema {
   anyOf?: readonly [JsonSchema, unknown];
 }
 
-const descriptionOf = (schema: object): string => (schema as JsonSchema).description;
+const readDescription = (schema: object): string => (schema as JsonSchema).description;
 
 /**
  * Elements made from the fields of a JSON schema; a pair is the name of the element and that of the field.
@@ -116,7 +116,7 @@ const QUERY: ComplexType<PredictionReport> = {
 
 const CORPUS: ComplexType<NonNullable<Prediction["corpus"]>> = {
   name: "ProteinCorpus",
-  meaning: descriptionOf(CorpusSchema),
+  meaning: readDescription(CorpusSchema),
   parts: fields(CorpusSchema, [
     ["corpusName", "name"],
     ["contentHash", "hash"],
@@ -127,7 +127,7 @@ const CORPUS: ComplexType<NonNullable<Prediction["corpus"]>> = {
 
 const HOMOLOG: ComplexType<Prediction["homologs"][number] & { number: number }> = {
   name: "Homolog",
-  meaning: descriptionOf(HomologSchema),
+  meaning: readDescription(HomologSchema),
   parts: [
     computed("homologNumber", "int", "From 1, best first; matches refer to it.", (h) => h.number),
     ...fields<Prediction["homologs"][number]>(HomologSchema, [
@@ -162,7 +162,7 @@ const POSITION: ComplexType<{ number: number; residue: string; conservation: num
 
 const HOMOLOG_AT_MATCH: ComplexType<MatchScore["atHomologs"][number] & { accession: string }> = {
   name: "HomologAtMatch",
-  meaning: descriptionOf(HomologAtMatchSchema),
+  meaning: readDescription(HomologAtMatchSchema),
   parts: [
     computed("homologNumber", "int", "Number of the homolog in this prediction.", (h) => h.homolog + 1),
     computed("accession", "string", "Identifier of the homolog.", (h) => h.accession),
@@ -176,7 +176,7 @@ const HOMOLOG_AT_MATCH: ComplexType<MatchScore["atHomologs"][number] & { accessi
 
 const MATCH: ComplexType<MatchScore> = {
   name: "MotifMatch",
-  meaning: descriptionOf(MatchSchema),
+  meaning: readDescription(MatchSchema),
   parts: [
     ...fields<MatchScore>(MatchSchema, [
       ["firstResidue", "start"],
@@ -215,7 +215,7 @@ const MATCH: ComplexType<MatchScore> = {
 
 const PATTERN: ComplexType<Prediction["patterns"][number]> = {
   name: "PatternResult",
-  meaning: descriptionOf(PatternSchema),
+  meaning: readDescription(PatternSchema),
   parts: [
     ...fields<Prediction["patterns"][number]>(PatternSchema, [
       "expression",
@@ -232,12 +232,12 @@ const PATTERN: ComplexType<Prediction["patterns"][number]> = {
 /** The content of the element ConScorePrediction. */
 export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
   name: "ConScorePrediction",
-  meaning: descriptionOf(ResultSchema),
+  meaning: readDescription(ResultSchema),
   parts: [
     computed(
       "methodVersion",
       "string",
-      descriptionOf(ResultSchema.properties.method),
+      readDescription(ResultSchema.properties.method),
       (r) => r.prediction.method,
     ),
     computed(

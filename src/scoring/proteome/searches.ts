@@ -74,7 +74,7 @@ export class ProteomeSearches {
 
   /** Identifies what equal requests share. @throws Problem invalid_request, conflict without families */
   identify(request: SearchRequest): string {
-    const path = this.#pathOf(request);
+    const path = this.#corpusFile(request);
     const id = idOf(request, path);
     if (!this.#find(id)) requireFamilies(request, path);
     return id;
@@ -101,7 +101,7 @@ export class ProteomeSearches {
    * @throws Problem invalid_request, conflict without families, busy
    */
   open(request: SearchRequest, now: number, client = ""): ProteomeSearch {
-    const path = this.#pathOf(request);
+    const path = this.#corpusFile(request);
     const id = idOf(request, path);
     const known = this.#find(id);
     if (known && known.state !== "failed" && known.state !== "cancelled") return known;
@@ -176,14 +176,14 @@ export class ProteomeSearches {
     if (!accepted) return undefined;
     const table = this.#files.result(id);
     if (!table && accepted.failure === null) return this.#enqueue(id, accepted);
-    const search = new Search(id, accepted, this.#pathOf(accepted.request));
+    const search = new Search(id, accepted, this.#corpusFile(accepted.request));
     if (table) search.restore(table);
     else search.state = "failed";
     return search;
   }
 
   #enqueue(id: string, accepted: AcceptedSearch, client = ""): Search {
-    const search = new Search(id, accepted, this.#pathOf(accepted.request));
+    const search = new Search(id, accepted, this.#corpusFile(accepted.request));
     search.client = client;
     this.#kept.set(id, search);
     this.#queue.push(search);
@@ -226,7 +226,7 @@ export class ProteomeSearches {
     }
   }
 
-  #pathOf({ corpus: { hash } }: SearchRequest): string {
+  #corpusFile({ corpus: { hash } }: SearchRequest): string {
     return corpusPath(this.options.dataDirectory, hash);
   }
 }

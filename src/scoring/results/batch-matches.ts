@@ -30,7 +30,7 @@ export async function printBatch(
   { format, rows, values }: { format: TableFormat; rows: BatchRows; values: FilterValues },
 ): Promise<ReadableStream<Uint8Array>> {
   const table = rows === "best" ? MATCH_TABLES.batch : MATCH_TABLES.result;
-  const parts = partsOf(jobs, rows, (all) => filterRows(all, table.filters, values));
+  const parts = readRows(jobs, rows, (all) => filterRows(all, table.filters, values));
   if ("isWorkbook" in format) return tableWorkbook(table, parts);
   const encoder = new TextEncoder();
   let head = format.head(table);
@@ -49,7 +49,7 @@ export async function printBatch(
 }
 
 /** The rows of one job after the other; other requests are answered meanwhile. */
-async function* partsOf(
+async function* readRows(
   { items, groups, handlers, source }: BatchJobs,
   rows: BatchRows,
   filter: (rows: readonly TableRow[]) => readonly TableRow[],

@@ -186,13 +186,13 @@ function comparedMatch({ a, b }: Pair, predictionA: Prediction, predictionB: Pre
     end: match.end,
     text: match.text,
     isFlipped,
-    a: a ? numbersOf(a) : null,
-    b: b ? numbersOf(b) : null,
+    a: a ? pickNumbers(a) : null,
+    b: b ? pickNumbers(b) : null,
     responsible: isChanged ? differences([a!.match, predictionA], [b!.match, predictionB]) : [],
   };
 }
 
-function numbersOf({ number, match }: Match): Numbers {
+function pickNumbers({ number, match }: Match): Numbers {
   const { overallVerdict, overallPValue, overallPValueIs, z, verdict, score, expected } = match;
   const { pValue, pValueIs, kept, homologs } = match;
   const overall = { overallVerdict, overallPValue, overallPValueIs, z };

@@ -13,10 +13,10 @@ export function tableWorkbook(
   table: MatchTable,
   parts: Iterable<TablePart> | AsyncIterable<TablePart>,
 ): Promise<ReadableStream<Uint8Array>> {
-  const cellsOf = (row: TableRow): XlsxCell[] =>
+  const makeCells = (row: TableRow): XlsxCell[] =>
     table.columns.map((column) => workbookCell(cellOf(column, row)));
   function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
-    for (const part of all) for (const row of part.rows) yield cellsOf(row);
+    for (const part of all) for (const row of part.rows) yield makeCells(row);
   }
   async function* laterRows(all: AsyncIterable<TablePart>): AsyncGenerator<XlsxCell[]> {
     for await (const part of all) yield* rows([part]);

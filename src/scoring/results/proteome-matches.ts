@@ -41,7 +41,7 @@ export function viewMatches(
   rows: readonly ProteomeRow[],
   { values, order }: TableView,
 ): View & Omit<Listing, "views"> {
-  const listing = listings.get(rows) ?? listingOf(rows);
+  const listing = listings.get(rows) ?? makeListing(rows);
   listings.set(rows, listing);
   const { views, ...rest } = listing;
   const key = JSON.stringify([order, values]);
@@ -57,7 +57,7 @@ function newView(rows: readonly ProteomeRow[], values: FilterValues, order: stri
   return { passing: orderRows(TABLE, passing, order), facets };
 }
 
-function listingOf(rows: readonly ProteomeRow[]): Listing {
+function makeListing(rows: readonly ProteomeRow[]): Listing {
   const { facets } = facetRows(rows, TABLE.filters, {});
   return { labels: facets.label, pValues: binsOf(rows), views: new Map() };
 }

@@ -37,7 +37,7 @@ export function alignmentsOf({ identifier, prediction }: PredictionReport, only?
   return matches.flatMap(({ pattern, match }, i): MatchAlignment[] => {
     if (only !== undefined && only !== i + 1) return [];
     const texts = [match.text, ...match.atHomologs.map(({ residues }) => residues)];
-    const { rows, reference } = align(texts.map(slotsOf));
+    const { rows, reference } = align(texts.map(findSlots));
     return [
       {
         number: i + 1,
@@ -57,7 +57,7 @@ export function alignmentsOf({ identifier, prediction }: PredictionReport, only?
 /** The character of a position, and the insertion after it. */
 type Slot = { residue: string; insertion: string };
 
-function slotsOf(residues: string): Slot[] {
+function findSlots(residues: string): Slot[] {
   const slots: Slot[] = [];
   for (const character of residues) {
     if (character < "a" || character > "z") slots.push({ residue: character, insertion: "" });

@@ -36,7 +36,7 @@ export interface ArchivedForm {
 
 const FOLDER = "result";
 const [QUERY, RUN, SOFTWARE, CORPUS] = ["query.fasta", "#run", "#labd", "#corpus"];
-const pathOf = (name: string) => crateReference(`./${FOLDER}/${name}`);
+const filePath = (name: string) => crateReference(`./${FOLDER}/${name}`);
 /** The name of the query in one line. */
 const nameIn = ({ identifier }: AnnotatedReport): string => queryName(identifier).replaceAll(/\s+/g, " ");
 const instant = (at: number | null): string | undefined =>
@@ -144,14 +144,14 @@ function provenance(
   job: ArchivedJob,
   forms: readonly ArchivedForm[],
 ): CrateNode[] {
-  const used = [pathOf(QUERY), ...(corpus ? [crateReference(CORPUS)] : [])];
+  const used = [filePath(QUERY), ...(corpus ? [crateReference(CORPUS)] : [])];
   const run = {
     "@id": RUN,
     "@type": "CreateAction",
     name: `Scoring job ${job.id}`,
     instrument: crateReference(SOFTWARE),
     object: used,
-    result: forms.map(({ name }) => pathOf(name)),
+    result: forms.map(({ name }) => filePath(name)),
     startTime: instant(job.started ?? job.submitted),
     endTime: instant(job.ended),
   };

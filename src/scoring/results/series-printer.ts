@@ -11,7 +11,7 @@ export interface SeriesPrinter extends DocumentSeries {
   print: (scored: Scored) => string;
 }
 
-const reportOf = ({ accession, protein, prediction, notes }: Scored) => ({
+const makeReport = ({ accession, protein, prediction, notes }: Scored) => ({
   identifier: accession,
   protein,
   prediction,
@@ -19,11 +19,11 @@ const reportOf = ({ accession, protein, prediction, notes }: Scored) => ({
 });
 
 /** A result of `labd score` as a part of a table. */
-export const scoredPart = (scored: Scored): TablePart => resultPart(reportOf(scored));
+export const scoredPart = (scored: Scored): TablePart => resultPart(makeReport(scored));
 
 const DOCUMENTS: Record<keyof typeof DOCUMENT_SERIES, (scored: Scored) => string> = {
   json: (scored) => `${JSON.stringify(scored)}\n`,
-  xml: (scored) => `${encodePrediction(reportOf(scored))}\n`,
+  xml: (scored) => `${encodePrediction(makeReport(scored))}\n`,
 };
 
 const TABLES: Readonly<Record<string, TableFormat>> = TABLE_FORMATS;

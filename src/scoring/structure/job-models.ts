@@ -96,7 +96,7 @@ export class JobModels {
 
   /** The uploaded model, else the one in the folder. @throws Problem busy */
   async show(query: ModelQuery): Promise<JobModel> {
-    const path = this.#pathOf(query);
+    const path = this.#findFile(query);
     try {
       const description = this.#descriptionOf(query.job) ?? (await this.#find(query, path))?.description;
       const model = description ? (JSON.parse(description) as StructureModel) : null;
@@ -110,7 +110,7 @@ export class JobModels {
   /** The file, unpacked. @throws Problem not_found, content_damaged, busy */
   async file(query: ModelQuery): Promise<{ bytes: Bytes; format: ModelFormat }> {
     checkRoom(MAX_MODEL);
-    const found = await this.#find(query, this.#pathOf(query));
+    const found = await this.#find(query, this.#findFile(query));
     if (!found) throw new Problem("not_found", "The job has no structure model.");
     const { format } = JSON.parse(found.description!) as StructureModel;
     return { bytes: unpackedContent(found.content, query.job), format };
@@ -136,7 +136,7 @@ export class JobModels {
   }
 
   /** Name of the file in the folder; undefined without one. */
-  #pathOf({ accessions }: ModelQuery): string | undefined {
+  #findFile({ accessions }: ModelQuery): string | undefined {
     return accessions.flatMap(fileNamesOf).find((one) => existsSync(join(this.#folder, one)));
   }
 

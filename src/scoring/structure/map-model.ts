@@ -24,7 +24,7 @@ export function mapModel(query: string, { chains, isPrediction }: ModelFile): Ma
   if (best.compared < MIN_RESIDUES || identity < MIN_IDENTITY)
     throw new Problem(
       "invalid_request",
-      `no chain is this protein. The most similar, ${nameOf(chain)}, has ${identical} identical of ${best.compared} aligned residues; at least ${MIN_RESIDUES} residues and ${100 * MIN_IDENTITY} % identity are needed.`,
+      `no chain is this protein. The most similar, ${chainName(chain)}, has ${identical} identical of ${best.compared} aligned residues; at least ${MIN_RESIDUES} residues and ${100 * MIN_IDENTITY} % identity are needed.`,
       MODEL,
     );
   const at = (i: number) => (pairs[i] < 0 ? undefined : chain.residues[pairs[i]]);
@@ -43,7 +43,7 @@ export function mapModel(query: string, { chains, isPrediction }: ModelFile): Ma
   };
 }
 
-const nameOf = ({ id }: ModelChain): string => (id === "" ? "the only one" : `chain ${id}`);
+const chainName = ({ id }: ModelChain): string => (id === "" ? "the only one" : `chain ${id}`);
 
 interface AlignedChain {
   chain: ModelChain;
@@ -54,7 +54,7 @@ interface AlignedChain {
   identical: number;
 }
 
-const lettersOf = ({ residues }: ModelChain): string => residues.map(({ letter }) => letter).join("");
+const chainLetters = ({ residues }: ModelChain): string => residues.map(({ letter }) => letter).join("");
 
 function counted(query: string, chain: ModelChain, pairs: Int32Array): AlignedChain {
   let [compared, identical] = [0, 0];
@@ -69,7 +69,7 @@ function counted(query: string, chain: ModelChain, pairs: Int32Array): AlignedCh
 
 /** The pairs of each chain; equal chains are aligned once. @throws Problem too_expensive */
 function pairsOfChains(query: string, chains: readonly ModelChain[]): Int32Array[] {
-  const all = chains.map(lettersOf);
+  const all = chains.map(chainLetters);
   // Most models are of the whole query, or of a stretch of it.
   const others = [...new Set(all)].filter((letters) => !query.includes(letters));
   const length = others.reduce((sum, letters) => sum + letters.length, 0);

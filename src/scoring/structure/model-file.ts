@@ -112,8 +112,8 @@ function* pdbAtoms(text: string): Generator<Atom> {
       name: line.slice(12, 16).trim(),
       component: line.slice(17, 20).trim(),
       chain: line.slice(21, 22).trim(),
-      number: numberOf(line.slice(22, 26), line.slice(26, 27), number),
-      bFactor: valueOf(line.slice(60, 66), number),
+      number: readNumber(line.slice(22, 26), line.slice(26, 27), number),
+      bFactor: readValue(line.slice(60, 66), number),
     };
   }
 }
@@ -141,8 +141,8 @@ function* cifAtoms(text: string): Generator<Atom> {
     number++;
     if (line.startsWith("_atom_site.")) names.push(line.slice("_atom_site.".length).trim());
     else if (names.length > 0 && !/^(?:#|loop_|data_|_|\s*$)/.test(line)) {
-      at ??= columnsOf(names);
-      const cells = cellsOf(line);
+      at ??= findColumns(names);
+      const cells = splitCells(line);
       if (cells.length !== names.length)
         throw invalid(`line ${number} has ${cells.length} values; _atom_site has ${names.length} columns.`);
       const cell = (column: keyof typeof CIF): string => cells[at![column]] ?? "";
@@ -152,7 +152,7 @@ function* cifAtoms(text: string): Generator<Atom> {
   }
 }
 
-function columnsOf(names: readonly string[]): Record<keyof typeof CIF, number> {
+function findColumns(names: readonly string[]): Record<keyof typeof CIF, number> {
   const found = Object.entries(CIF).map(([column, choices]) => [
     column,
     names.indexOf(choices.find((choice) => names.includes(choice)) ?? ""),
@@ -164,7 +164,7 @@ function columnsOf(names: readonly string[]): Record<keyof typeof CIF, number> {
 }
 
 /** Values of a line, of which some are quoted. */
-const cellsOf = (line: string): string[] =>
+const splitCells = (line: string): string[] =>
   /['"]/.test(line)
     ? [...line.matchAll(/'(.*?)'(?=\s|$)|"(.*?)"(?=\s|$)|\S+/g)].map(
         ([whole, one, two]) => one ?? two ?? whole,
@@ -176,18 +176,18 @@ const atomOf = (cell: (column: keyof typeof CIF) => string, line: number): Atom 
   name: cell("name"),
   component: cell("component"),
   chain: cell("chain"),
-  number: numberOf(cell("number"), cell("insertion"), line),
-  bFactor: valueOf(cell("bFactor"), line),
+  number: readNumber(cell("number"), cell("insertion"), line),
+  bFactor: readValue(cell("bFactor"), line),
 });
 
-function numberOf(text: string, insertion: string, line: number): string {
+function readNumber(text: string, insertion: string, line: number): string {
   const number = text.trim();
   if (!/^-?\d+$/.test(number)) throw invalid(`line ${line}: "${number}" is not the number of a residue.`);
   return Number(number) + insertion.replace(/^[?. ]$/, "");
 }
 
 /** Files without B factors are read, too. */
-function valueOf(text: string, line: number): number {
+function readValue(text: string, line: number): number {
   const word = text.trim();
   const value = word === "" || word === "?" || word === "." ? 0 : Number(word);
   if (Number.isFinite(value)) return value;

@@ -28,7 +28,7 @@ const SECTIONS = {
 } as const;
 type Section = keyof typeof SECTIONS;
 
-const pathOf = (section: Section): string =>
+const sectionPath = (section: Section): string =>
   section === "health" ? "/administration" : `/administration/${section}`;
 
 /** Data and actions for the parts of an administration page. */
@@ -99,7 +99,7 @@ export function administrationPage<Data extends { results: readonly Row[] }, Row
 export const defineAdministration = (section: Section, View: Page["View"]): Page =>
   definePage({
     name: section === "health" ? "administration" : `administration-${section}`,
-    paths: [pathOf(section)],
+    paths: [sectionPath(section)],
     title: SECTIONS[section],
     View,
   });
@@ -150,7 +150,7 @@ export function AdministrationFrame(props: {
           <a
             key={section}
             class="tab"
-            href={href(pathOf(section))}
+            href={href(sectionPath(section))}
             aria-current={section === props.section ? "page" : undefined}
           >
             {SECTIONS[section]}

@@ -4,7 +4,7 @@ import { showToast } from "../components/toast.tsx";
 import { requestJson } from "../request.ts";
 import { type People, SYSTEM_GROUP, type User, userPath } from "./people.ts";
 
-const valuesOf = (user: User | null) => ({
+const initialValues = (user: User | null) => ({
   username: user?.username ?? "",
   full_name: user?.full_name ?? "",
   email: user?.email ?? "",
@@ -28,7 +28,7 @@ export function UserDialog(props: {
       title={user ? `Edit ${user.username}` : "Add user"}
       submit={user ? "Save" : "Add user"}
       onClose={onClose}
-      initial={valuesOf(user)}
+      initial={initialValues(user)}
       fields={[
         ...(user ? [] : [{ ...usernameField("off"), hint: "It cannot be changed later." }]),
         ...personFields("off"),

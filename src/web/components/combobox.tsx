@@ -49,7 +49,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
   });
   const first = onlyTyped && options.length > 0 ? 0 : -1;
   const active = highlight.options === options ? highlight.index : first;
-  const note = found.error instanceof Error ? found.error.message : noteOf(found.value, found.busy);
+  const note = found.error instanceof Error ? found.error.message : describeState(found.value, found.busy);
   const close = (): void => {
     setText(null);
     setAsked(false);
@@ -173,7 +173,7 @@ function Heading<Option>({
   ) : null;
 }
 
-const noteOf = (found: Found<unknown> | undefined, busy: boolean): string | undefined =>
+const describeState = (found: Found<unknown> | undefined, busy: boolean): string | undefined =>
   found && found.options.length > 0 ? found.note : busy ? "Searching…" : (found?.note ?? "No matches");
 
 const nextIndex = (at: number, step: number, count: number): number =>

@@ -109,7 +109,7 @@ function EditDialog(props: EditProps) {
   const location = isMove && names.length === 1 && isStored(of) ? (values[storedIn(of)!] ?? "") : "";
   const space = useFreeSlots("locations", location);
   const form = useSubmission(async () => {
-    if (space && isFilling) return onFill(location, await idsOf(of, selected));
+    if (space && isFilling) return onFill(location, await selectedIds(of, selected));
     onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", fieldAt(name))])));
   });
   return (
@@ -165,7 +165,7 @@ function EditDialog(props: EditProps) {
   );
 }
 
-async function idsOf(of: Declaration, selected: Selected): Promise<readonly string[]> {
+async function selectedIds(of: Declaration, selected: Selected): Promise<readonly string[]> {
   if ("ids" in selected) return selected.ids;
   const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: "max" };
   const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
@@ -187,7 +187,7 @@ function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readon
       <p class="hint">This adds to the existing permissions.</p>
       <ShareForm
         submit="Preview"
-        onShare={async (...shared) => onReady(shareRequest(...shared), await idsOf(of, selected))}
+        onShare={async (...shared) => onReady(shareRequest(...shared), await selectedIds(of, selected))}
       />
     </Dialog>
   );

@@ -167,7 +167,7 @@ export function StockPanel({ of }: { of: Panel }) {
               <li key={item.row.id}>
                 <span class="grow">
                   <a href={href(pageOf(item.of.name, item.row.id))}>{nameOf(item.of, item.row)}</a>
-                  <small>{of.below?.(item) ?? placeOf(item)}</small>
+                  <small>{of.below?.(item) ?? formatPlace(item)}</small>
                 </span>
                 <span class="end">{of.end(item)}</span>
               </li>
@@ -180,7 +180,7 @@ export function StockPanel({ of }: { of: Panel }) {
 }
 
 /** `Box oligos 1, A3`. */
-function placeOf({ of, row }: Item): string {
+function formatPlace({ of, row }: Item): string {
   const { location } = row.values;
   return isNamed(location) && location.name !== null
     ? location.name + suffixOf(of, row, "location")

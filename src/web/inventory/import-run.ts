@@ -23,28 +23,28 @@ export const hasEnded = ({ state }: ImportStatus): boolean =>
 
 /** Uploads a file. @returns the id of the import @throws ApiError */
 export async function startImport(segment: string, file: File, options: ImportOptions): Promise<string> {
-  const query = { ...queryOf(options), background: "1" };
+  const query = { ...makeQuery(options), background: "1" };
   const { id } = await requestJson<ImportStatus>("POST", api(segment, "import/"), {
     query,
-    body: bodyOf(file),
+    body: makeBody(file),
   });
   return id;
 }
 
 /** All changes of existing records that an import would make, as CSV. @throws ApiError */
 export async function changesOf(segment: string, file: File, options: ImportOptions): Promise<Blob> {
-  const query = { ...queryOf(options), dry_run: "1", format: "csv" };
-  return (await send("POST", api(segment, "import/"), { query, body: bodyOf(file) })).blob();
+  const query = { ...makeQuery(options), dry_run: "1", format: "csv" };
+  return (await send("POST", api(segment, "import/"), { query, body: makeBody(file) })).blob();
 }
 
-const queryOf = ({ isDryRun, match, mapping }: ImportOptions) => ({
+const makeQuery = ({ isDryRun, match, mapping }: ImportOptions) => ({
   dry_run: isDryRun ? "1" : undefined,
   match,
   mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,
 });
 
 /** Without the type that the browser guesses, which the server may refuse. */
-const bodyOf = (file: File): Blob => new Blob([file]);
+const makeBody = (file: File): Blob => new Blob([file]);
 
 export const cancelImport = (id: string): Promise<void> => requestJson("DELETE", `/api/v2/imports/${id}/`);
 

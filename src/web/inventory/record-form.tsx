@@ -117,7 +117,7 @@ interface RecordFormProps {
   onCancel: () => void;
 }
 
-const startOf = (field: FieldInfo): string => (field.initial === true ? "true" : "");
+const initialText = (field: FieldInfo): string => (field.initial === true ? "true" : "");
 
 /** A form for a new record or an existing one, made from the declaration. */
 export function RecordForm(props: RecordFormProps) {
@@ -125,7 +125,7 @@ export function RecordForm(props: RecordFormProps) {
   const before = Object.fromEntries(
     [...formFields(of), ...Object.entries(of.annotations)].map(([name, field]) => [
       name,
-      row ? inputOf(row.values[name], field) : startOf(field),
+      row ? inputOf(row.values[name], field) : initialText(field),
     ]),
   );
   const given = { ...before, ...props.values };

@@ -177,7 +177,7 @@ export function inputOf(value: RecordValue | undefined, field: FieldInfo): strin
     return value.map((each) => enteredText(each as RecordValue)).join("\n");
   if (field.annotation?.type === "NUMBERUNIT") return enteredText(value);
   if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
-  if (field.form?.lines && Array.isArray(value)) return linesOf(value).join("\n");
+  if (field.form?.lines && Array.isArray(value)) return formatValues(value).join("\n");
   if (typeof value === "object") return JSON.stringify(value, null, 1);
   return isConstant(field) ? wordsOf(String(value)) : String(value);
 }
@@ -189,7 +189,7 @@ const enteredText = (value: RecordValue | undefined): string =>
     : asText(value);
 
 /** A text for each of several values: `value = label` for a pair whose parts differ. */
-const linesOf = (values: readonly unknown[]): string[] =>
+const formatValues = (values: readonly unknown[]): string[] =>
   values.map((each) =>
     Array.isArray(each) && each[0] !== each[1]
       ? each.join(" = ")
@@ -231,7 +231,7 @@ export function bodyOf(input: string, field: FieldInfo): unknown {
 
 /** Several values, an amount such as `5 milligram`, or JSON. */
 function objectText(value: object, field: FieldInfo | undefined): string {
-  if (field?.form?.lines && Array.isArray(value)) return linesOf(value).join(", ");
+  if (field?.form?.lines && Array.isArray(value)) return formatValues(value).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => asText(each as RecordValue, field)).join(", ");
   if ("username" in value) return String(value.username);

@@ -15,7 +15,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 
 /** `2 notes and 1 file`; empty without any. */
-function partsOf(counts: Readonly<Record<string, number>>, deleted = ""): string {
+function formatCounts(counts: Readonly<Record<string, number>>, deleted = ""): string {
   const parts = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => countOf(count, `${name === "versions" ? "" : deleted}${NOUNS[name] ?? name}`));
@@ -45,8 +45,8 @@ export function ExposedRecords({ exposes }: { exposes: readonly Exposure[] }) {
 }
 
 function Exposed({ exposed }: { exposed: Exposure }) {
-  const visible = partsOf(exposed.visible);
-  const hidden = partsOf(exposed.hidden, "deleted ");
+  const visible = formatCounts(exposed.visible);
+  const hidden = formatCounts(exposed.hidden, "deleted ");
   return (
     <li>
       <strong>{String(exposed.name)}</strong>

@@ -24,12 +24,12 @@ const LEVELS: readonly { value: Level; name: string }[] = [
   { value: "change", name: "Can edit" },
   { value: "delete", name: "Can edit and delete" },
 ];
-const levelOf = (rights: Partial<Record<Level, unknown>>): Level =>
+const highestLevel = (rights: Partial<Record<Level, unknown>>): Level =>
   rights.delete ? "delete" : rights.change ? "change" : "view";
 
 /** Rights on a record in words. */
-export const levelName = (rights: Parameters<typeof levelOf>[0]): string =>
-  LEVELS.find(({ value }) => value === levelOf(rights))!.name;
+export const levelName = (rights: Parameters<typeof highestLevel>[0]): string =>
+  LEVELS.find(({ value }) => value === highestLevel(rights))!.name;
 
 /** The body of a request that gives one user or group a permission; null removes it. */
 export const shareRequest = (kind: Kind, name: string, level: Level | null): object => ({
@@ -245,7 +245,7 @@ function Share(props: {
       <Select
         small
         label={`Permission of ${name}`}
-        value={levelOf(rights)}
+        value={highestLevel(rights)}
         choices={LEVELS.map((level) => [level.value, level.name])}
         onChange={(level) =>
           void change(shareRequest(kind, name, level as Level), `Changed the permission of ${name}.`)

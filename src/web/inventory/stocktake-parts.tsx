@@ -133,9 +133,9 @@ export function Lines(props: {
 }
 
 function lineText({ segment, at, to, position, done }: RecordLine): string {
-  const nameOf = ({ name }: Place) => name ?? "a location that you cannot view";
-  const recorded = at ? [nameOf(at), position].filter(Boolean).join(" ") : "nowhere";
-  const place = to ? `recorded in ${recorded}, found in ${nameOf(to)}` : at && recorded;
+  const formatName = ({ name }: Place) => name ?? "a location that you cannot view";
+  const recorded = at ? [formatName(at), position].filter(Boolean).join(" ") : "nowhere";
+  const place = to ? `recorded in ${recorded}, found in ${formatName(to)}` : at && recorded;
   return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
 

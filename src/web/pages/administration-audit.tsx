@@ -23,7 +23,7 @@ const FIELDS = [
   { ...FIELD, name: "until", label: "Before" },
 ] as const;
 
-const filterOf = (query: URLSearchParams) =>
+const readFilter = (query: URLSearchParams) =>
   Object.fromEntries(FIELDS.map(({ name }) => [name, query.get(name) ?? ""]));
 
 /** The page before which entries end, of the next page. */
@@ -81,7 +81,7 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
   ),
   load: (query, signal) =>
     call("GET /api/admin/audit/", {
-      query: { ...filterOf(query), before: Number(query.get("before")) || undefined },
+      query: { ...readFilter(query), before: Number(query.get("before")) || undefined },
       signal,
     }),
   keyOf: ({ seq }) => seq,
@@ -92,13 +92,13 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
       inline
       look="plain"
       submit="Filter"
-      initial={filterOf(query)}
+      initial={readFilter(query)}
       onSubmit={async (values) => setQuery({ ...values, before: null })}
       fields={FIELDS}
       extra={
         <LinkButton
           icon="download"
-          href={href(PATH, { ...filterOf(query), format: "jsonl" })}
+          href={href(PATH, { ...readFilter(query), format: "jsonl" })}
           download="audit.jsonl"
         >
           Export

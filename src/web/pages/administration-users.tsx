@@ -40,7 +40,7 @@ const editUser = (user: User | null, page: PeoplePage): void =>
     />
   ));
 
-const stateOf = ({ is_superuser, hasSecondFactor, identities, is_active }: Person) => (
+const renderState = ({ is_superuser, hasSecondFactor, identities, is_active }: Person) => (
   <>
     {is_superuser && <Tag>administrator</Tag>} {hasSecondFactor && <Tag tone="ok">second factor</Tag>}{" "}
     {identities.map(({ provider }) => (
@@ -69,7 +69,7 @@ export const administrationUsersPage = administrationPage({
       heading: true,
       cell: (person) => (
         <>
-          {person.username} {stateOf(person)}
+          {person.username} {renderState(person)}
         </>
       ),
     },

@@ -55,7 +55,7 @@ function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
   };
 }
 
-function summaryOf(total: number, skip: number, perPage: number, most: number): string {
+function describeSheets(total: number, skip: number, perPage: number, most: number): string {
   const sheets = perPage > 1 ? ` on ${countOf(Math.ceil((total + skip) / perPage), "sheet")}` : "";
   const limit =
     total > most ? `. At most ${formatCount(most)} can be printed at once: narrow the filter` : "";
@@ -91,7 +91,7 @@ function LabelForm({ segment }: { segment: string }) {
   return (
     <form class="form" onSubmit={form.submit}>
       {error !== undefined && <ErrorBanner error={error} />}
-      <p role="status">{counted.value && sheet && summaryOf(total, skip, perPage, most)}</p>
+      <p role="status">{counted.value && sheet && describeSheets(total, skip, perPage, most)}</p>
       <SelectField
         label="Printer"
         value={format}

@@ -21,7 +21,7 @@ const WAIT = 1500;
 
 type Protein = JointScanObject["proteins"][number];
 
-const nameOf = ({ protein, identifier }: Protein): string => protein?.gene ?? (identifier || "protein");
+const proteinName = ({ protein, identifier }: Protein): string => protein?.gene ?? (identifier || "protein");
 
 /** The scans of several proteins as one table. */
 function JointScan() {
@@ -102,14 +102,14 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
         {...{ view, matches: rows }}
         download={{ path: PATH, query: { jobs: jobs.join(",") }, name: "scans" }}
         jobOf={(match) => proteinOf(match).job ?? ""}
-        proteinOf={(match) => nameOf(proteinOf(match))}
+        proteinOf={(match) => proteinName(proteinOf(match))}
       />
       <Card title="Proteins" count={proteins.length} bare>
         <ul class="known-list">
           {proteins.map((protein) => (
             <li key={protein.job}>
               <span>
-                <a href={href(`/scan/${protein.job}`)}>{nameOf(protein)}</a>
+                <a href={href(`/scan/${protein.job}`)}>{proteinName(protein)}</a>
                 <small class="second-line">
                   {protein.protein?.name} {protein.protein?.organism}
                 </small>

@@ -97,7 +97,7 @@ function ScanPage() {
         {error !== undefined && (
           <ErrorBanner error={error} {...(given === undefined ? {} : { retry: () => void lookUp(given) })} />
         )}
-        {!isMoving && <p role="status">{scans.length > 0 && summaryOf(scans[0])}</p>}
+        {!isMoving && <p role="status">{scans.length > 0 && describeScan(scans[0])}</p>}
         {!isMoving && scans.length > 0 && (
           <Card title="Last scans" bare>
             <ul class="list">
@@ -121,7 +121,7 @@ function ScanPage() {
   );
 }
 
-function summaryOf({ code, matches }: Scan): string {
+function describeScan({ code, matches }: Scan): string {
   if (matches.length === 1) return `Found ${matches[0].name}.`;
   if (matches.length > 1) return `${matches.length} records have this code. Choose one below.`;
   return `No record that you can view has the code ${code}.`;

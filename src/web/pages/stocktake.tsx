@@ -199,7 +199,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           </>
         }
       >
-        {isOffline ? offlineSummaryOf(shown) : summaryOf(shown.stocktake, shown.count)}
+        {isOffline ? offlineSummaryOf(shown) : describeStocktake(shown.stocktake, shown.count)}
       </PageHead>
       {count && <Answer count={count} />}
       <div class={isOpen ? "with-panel panel-first" : ""}>
@@ -241,7 +241,7 @@ const scansOf = (id: string): string => api(LIST, `${id}/scans/`);
 
 const crumbs = () => [{ name: "Stocktakes", href: href(pageOf(LIST)) }];
 
-function summaryOf(
+function describeStocktake(
   { state, created, created_by, modified, modified_by }: Stocktake,
   { location }: Count,
 ): string {

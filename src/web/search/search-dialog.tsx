@@ -75,7 +75,7 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => (
         placeholder="A name, a word of a note, or a barcode"
         shown=""
         onlyTyped
-        search={async (text, signal) => optionsOf(text, await searchAnywhere(text, { limit: FEW }, signal))}
+        search={async (text, signal) => listOptions(text, await searchAnywhere(text, { limit: FEW }, signal))}
         keyOf={keyOf}
         headingOf={headingOf}
         onChoose={(option) => location.assign(addressOf(option))}
@@ -90,7 +90,7 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => (
 );
 
 /** A record with exactly this code comes first, so that a scanner, which presses Enter, opens it. */
-function optionsOf(text: string, { records, proteins }: FoundAnywhere): Options<Option> {
+function listOptions(text: string, { records, proteins }: FoundAnywhere): Options<Option> {
   const exact = records && exactRecord(records);
   const found = [
     ...(records?.groups ?? []).flatMap(({ list, total, more, results }) => {

@@ -55,7 +55,7 @@ export function BoxGrid(props: GridProps) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.metaKey) return;
-    const to = targetOf(event.key, event.ctrlKey, at, columns, box.slots.length);
+    const to = findTarget(event.key, event.ctrlKey, at, columns, box.slots.length);
     const slot = box.slots[at];
     if (to !== undefined) focus(to);
     else if (event.key === "Enter") enter(slot);
@@ -97,7 +97,7 @@ export function BoxGrid(props: GridProps) {
             </tr>
           </thead>
           <tbody>
-            {rowsOf(box).map((row) => (
+            {splitRows(box).map((row) => (
               <tr key={row[0].position}>
                 <th scope="row">{row[0].position.replace(/(?<=\D)\d+$/, "")}</th>
                 {row.map((slot) => (
@@ -123,13 +123,13 @@ export function BoxGrid(props: GridProps) {
   );
 }
 
-const rowsOf = ({ slots, grid_columns }: Slots): Slot[][] =>
+const splitRows = ({ slots, grid_columns }: Slots): Slot[][] =>
   Array.from({ length: slots.length / grid_columns! }, (_, row) =>
     slots.slice(row * grid_columns!, (row + 1) * grid_columns!),
   );
 
 /** The slot that a key leads to. */
-function targetOf(
+function findTarget(
   key: string,
   ctrl: boolean,
   at: number,
@@ -172,7 +172,7 @@ function SlotCell(props: CellProps) {
       role="gridcell"
       tabIndex={isStop ? 0 : -1}
       aria-selected={position === selected}
-      aria-label={labelOf(slot, isNext)}
+      aria-label={describeSlot(slot, isNext)}
       class={classOf(props, isTarget)}
       title={record?.name}
       onClick={() => (held ? onDrop(held, slot) : onSelect(position))}
@@ -203,7 +203,7 @@ function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boo
   return ["slot", ...Object.keys(looks).filter((name) => looks[name])].join(" ");
 }
 
-function labelOf({ position, record, free }: Slot, isNext: boolean): string {
+function describeSlot({ position, record, free }: Slot, isNext: boolean): string {
   if (free) return `${position}, ${isNext ? "next free slot" : "free"}`;
   if (!record) return `${position}, occupied by a record that you may not view`;
   const state = record.waits ? "waits to be sent" : stateText(record).toLowerCase();

@@ -60,7 +60,7 @@ export function SlotPanel(props: {
 }
 
 /** Names of what the panel shows: the kind of record, its annotations, then the other fields of its summary. */
-function summaryOf({ fields, annotations }: Declaration): string[] {
+function summaryFields({ fields, annotations }: Declaration): string[] {
   const names = Object.keys(fields).filter((name) => fields[name].form?.summary);
   const first = names.filter((name) => isConstant(fields[name]));
   return [...first, ...Object.keys(annotations), ...names.filter((name) => !first.includes(name))];
@@ -122,7 +122,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
 function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
   const { lastUsed } = useAmounts(of, row);
   const { values } = row;
-  const names = summaryOf(of).filter((name) => ![null, undefined, ""].includes(values[name] as null));
+  const names = summaryFields(of).filter((name) => ![null, undefined, ""].includes(values[name] as null));
   // Records that it names, such as the other primer of a pair, may be in the same box.
   const beside = names.flatMap((name) => {
     const value = values[name];

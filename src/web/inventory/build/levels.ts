@@ -39,7 +39,7 @@ function gridOf({
   return { grid_rows, grid_columns };
 }
 
-function slotsOf(level: DraftLevel): number {
+function countSlots(level: DraftLevel): number {
   const { grid_rows = 0, grid_columns = 0 } = gridOf(level) ?? {};
   return grid_rows * grid_columns || 0;
 }
@@ -123,7 +123,7 @@ export function previewOf(levels: readonly DraftLevel[]): LevelPreview[] {
         names: expandNames(name, SHOWN),
         inEach,
         total: outer,
-        slots: outer * slotsOf(level),
+        slots: outer * countSlots(level),
       };
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
