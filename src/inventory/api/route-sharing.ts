@@ -72,6 +72,7 @@ const VERBS = [
 /** Grants on records: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several records. */
 export function addSharing(api: Api) {
   return RESOURCES.flatMap((resource) => {
+    const grants = addGrants(api, resource);
     addBulkSharing(api, resource);
     addHistoryOf(api, {
       name: "a grant on a record",
@@ -81,7 +82,7 @@ export function addSharing(api: Api) {
       find: (call, { id, grant }) => findGrant(call, resource, id, grant),
       show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
     });
-    return addGrants(api, resource);
+    return grants;
   });
 }
 
