@@ -306,7 +306,7 @@ export class ProblemList {
   }
 
   /** @param more further members of the body. @throws Problem with all of them, if there are any */
-  throwAny(more: Record<string, unknown> = {}): void {
+  throwIfAny(more: Record<string, unknown> = {}): void {
     const problems = this.#problems;
     if (problems.length === 0) return;
     const fields: Record<string, string[]> = {};

@@ -100,7 +100,7 @@ async function makeOthers(): Promise<void> {
 /** Operations of the services; health is the same for everyone. */
 const ofServices = () => every.listed.filter(({ path }) => /^\/(api|soap)\//.test(path));
 
-test("every operation refuses credentials that do not count, and never takes them for none", async () => {
+test("every operation refuses invalid credentials instead of ignoring them", async () => {
   const { accounts } = app;
   await accounts.addUser({ username: "eve" });
   const [revoked, expired] = [accounts.addToken("eve", "revoked"), accounts.addToken("kim", "expired", 1)];

@@ -41,7 +41,7 @@ test("embeds every file of db/ in order", () => {
   expect(new Set(files.map((name) => name.slice(0, 4))).size).toBe(files.length);
 });
 
-test("leaves released migrations unchanged", () => {
+test("released migrations are unchanged", () => {
   const sums = MIGRATIONS.map(({ name, sql }) => [
     name,
     new Bun.CryptoHasher("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex"),
@@ -252,7 +252,7 @@ test("rebuilding the table of webhook deliveries keeps its records", () => {
   }
 });
 
-test("builds and proteome searches become tasks of those who started them", () => {
+test("builds and proteome searches become tasks of the users who started them", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");

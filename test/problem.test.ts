@@ -79,7 +79,7 @@ test("problems of one request are collected; an interface that reports one repor
   ).toThrow("later.");
   let thrown: unknown;
   try {
-    problems.throwAny({ more: 1 });
+    problems.throwIfAny({ more: 1 });
   } catch (error) {
     thrown = error;
   }

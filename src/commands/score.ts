@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { type HomologChoice, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
-  beginningOf,
+  shardHeader,
   type NamedQuestion,
   MATCH_TABLES,
   SCORE_FORMATS,
@@ -184,7 +184,7 @@ async function scoreQueries(
     ? scoring.readSequences({ fasta: text, ...input })
     : readBatch(call, scoring, text, input);
   const { corpus, method: calibration } = scoring.corpora.scoringVersion();
-  const beginning = beginningOf(questions, shard ?? { shard: 1, of: 1 }, {
+  const beginning = shardHeader(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,
     format,
     model: scoringModel,

@@ -99,7 +99,7 @@ function pointsOf(corpus: Corpus, word: string): Uint8Array {
     for (let i = 0; i < points.length; i++)
       if (points[i] === 0 && addPoints(each, i) > 0) points[i] = POINTS.word[0];
   }
-  if (word.length >= SHORTEST_SPECIES) giveToSpecies(points, corpus, parts);
+  if (word.length >= SHORTEST_SPECIES) addSpeciesPoints(points, corpus, parts);
   return points;
 }
 
@@ -118,7 +118,7 @@ function give(
 }
 
 /** Gives points to the proteins of the species that all parts of a word match. */
-function giveToSpecies(points: Uint8Array, corpus: Corpus, parts: readonly string[]): void {
+function addSpeciesPoints(points: Uint8Array, corpus: Corpus, parts: readonly string[]): void {
   const [exact, beginning] = POINTS.species;
   const given = Uint8Array.from(corpus.names.speciesWords(), (words) => {
     if (!parts.every((part) => words.includes(` ${part}`))) return 0;

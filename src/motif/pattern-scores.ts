@@ -93,7 +93,7 @@ function matchScore(
     informationContent: rounded(bits),
     conservation: evidence.conservation.map(roundedOrNull),
     atHomologs: evidence.atHomologs.map((at) => ({ ...at, retention: roundedOrNull(at.retention) })),
-    ...(terms && { contributions: allRounded(contributionsOf(terms)) }),
+    ...(terms && { contributions: roundAll(contributionsOf(terms)) }),
     warnings,
   };
 }
@@ -111,7 +111,7 @@ const NO_EVIDENCE: Evidence = {
   order: 0.5,
 };
 
-const allRounded = (contributions: Contributions): Contributions =>
+const roundAll = (contributions: Contributions): Contributions =>
   Object.fromEntries(
     Object.entries(contributions).map(([name, value]) => [name, rounded(value)]),
   ) as unknown as Contributions;

@@ -76,8 +76,8 @@ const NEGATIVE_INFINITY = -1e30;
 /** Cells of the band scored at a time, unless a row has more. */
 const MAX_SCORED_CELLS = 1 << 18;
 /** Step bits: gap in the first profile, gap in the second, and whether these gaps were already open. */
-const IN_FIRST = 1;
-const IN_SECOND = 2;
+const GAP_IN_FIRST = 1;
+const GAP_IN_SECOND = 2;
 const EXTEND_SECOND = 4;
 const EXTEND_FIRST = 8;
 
@@ -164,11 +164,11 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
       dsequenceColumns[j] = gapSecond;
       if (gapFirst - close[j] > best) {
         best = gapFirst - close[j];
-        bits |= IN_FIRST;
+        bits |= GAP_IN_FIRST;
       }
       if (gapSecond - closeA * frequency > best) {
         best = gapSecond - closeA * frequency;
-        bits = (bits & ~IN_FIRST) | IN_SECOND;
+        bits = (bits & ~GAP_IN_FIRST) | GAP_IN_SECOND;
       }
       left = best;
       h[j] = best;
@@ -204,12 +204,12 @@ function traceback(
   for (let i = rows, j = columns; i > 0 || j > 0;) {
     if ((j === low[i] && j > 0) || (j === high[i] && j < columns)) touchesBand = true;
     const bits = step(i, j);
-    if (state === 0) state = bits & (IN_FIRST | IN_SECOND);
+    if (state === 0) state = bits & (GAP_IN_FIRST | GAP_IN_SECOND);
     column--;
-    if (state !== IN_FIRST) first[--i] = column;
-    if (state !== IN_SECOND) second[--j] = column;
-    if (state === IN_FIRST && (bits & EXTEND_FIRST) === 0) state = 0;
-    if (state === IN_SECOND && (bits & EXTEND_SECOND) === 0) state = 0;
+    if (state !== GAP_IN_FIRST) first[--i] = column;
+    if (state !== GAP_IN_SECOND) second[--j] = column;
+    if (state === GAP_IN_FIRST && (bits & EXTEND_FIRST) === 0) state = 0;
+    if (state === GAP_IN_SECOND && (bits & EXTEND_SECOND) === 0) state = 0;
   }
   for (let i = 0; i < rows; i++) first[i] -= column;
   for (let j = 0; j < columns; j++) second[j] -= column;

@@ -182,7 +182,7 @@ export class ObjectStore {
   }
 
   /** Uploads a small text atomically. */
-  async putText(name: string, text: string): Promise<void> {
+  async uploadText(name: string, text: string): Promise<void> {
     await this.#settled(this.where(name), () =>
       within(
         STALL,

@@ -40,11 +40,11 @@ export interface BodyLimits {
   receiveTimeout: number;
 }
 
-const NOBODY: Identity = { actor: null, via: "none", token: null };
+const ANONYMOUS_IDENTITY: Identity = { actor: null, via: "none", token: null };
 
 /** The request that is being answered. Route handlers get it as `requestContext`. */
 export class RequestContext {
-  identity: Identity = NOBODY;
+  identity: Identity = ANONYMOUS_IDENTITY;
   /** Row of the caller's account, for the log. */
   userId: number | null = null;
   /** Bytes of the body that may still arrive without being counted. */

@@ -25,13 +25,13 @@ type Validator = ReturnType<typeof Compile>;
  * the plugin copies schemas into the document. Compiled at first use.
  */
 export function schema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
-  return withStandard(shape, (value) => value);
+  return toStandardSchema(shape, (value) => value);
 }
 
 /** Makes a schema for `query` and `params`, where every value is text: numbers and booleans are read strictly, lists are separated by commas. */
 export function textSchema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
   const { properties = {} } = shape as { properties?: Record<string, { type?: string }> };
-  return withStandard(shape, (value) =>
+  return toStandardSchema(shape, (value) =>
     Object.fromEntries(
       Object.entries((value ?? {}) as Record<string, unknown>).map(([name, text]) => [
         name,
@@ -113,7 +113,7 @@ export function nullable<Schema extends TSchema>(
 /** A field of a body that may be left out or null. */
 export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));
 
-function withStandard<Schema extends TSchema>(
+function toStandardSchema<Schema extends TSchema>(
   shape: Schema,
   read: (value: unknown) => unknown,
 ): Schema & StandardSchema<Static<Schema>> {

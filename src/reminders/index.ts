@@ -38,7 +38,7 @@ export function openReminders(options: ReminderOptions) {
     ...options,
     store,
     send: server && ((email) => sendEmail(server, email)),
-    whenWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => writeLockOf(database).free(),
   });
   const routes = mount(reminderOperations, {
     tag: "administration",

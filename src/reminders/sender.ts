@@ -15,7 +15,7 @@ export interface SenderOptions {
   /** Sends an e-mail; undefined without a mail server. @throws EmailFailure */
   send: ((email: Email) => Promise<void>) | undefined;
   /** Waits while another thread holds the write lock. */
-  whenWritable: () => Promise<void> | undefined;
+  waitUntilWritable: () => Promise<void> | undefined;
   clock: Clock;
   log: Log;
   /** URL of the service without /api/, for links. */
@@ -86,10 +86,10 @@ export class ReminderSender {
   }
 
   async #run(): Promise<void> {
-    const { reminders, clock, log, whenWritable } = this.#options;
+    const { reminders, clock, log, waitUntilWritable } = this.#options;
     try {
       if (Math.abs(clock.now() - this.#scanned) >= HOUR) {
-        await whenWritable();
+        await waitUntilWritable();
         reminders.scan();
         this.#scanned = clock.now();
       }
@@ -112,9 +112,9 @@ export class ReminderSender {
   }
 
   async #sendTo(subscription: Subscription): Promise<void> {
-    const { store, reminders, accounts, send, whenWritable, clock, log, base } = this.#options;
+    const { store, reminders, accounts, send, waitUntilWritable, clock, log, base } = this.#options;
     const { user, seen } = subscription;
-    await whenWritable();
+    await waitUntilWritable();
     store.postpone(user, nextMorning(clock.now()));
     if (!subscription.isVerified) return this.#askOnce(subscription);
     const last = reminders.last();
@@ -133,7 +133,7 @@ export class ReminderSender {
       return;
     }
     if (this.#closed) return;
-    await whenWritable();
+    await waitUntilWritable();
     store.recordSent(user, last, clock.now());
     log.info("reminder sent", { user });
   }
@@ -150,14 +150,14 @@ export class ReminderSender {
   }
 
   async #sendLink(user: number, person: Pick<Subscription, "fullName" | "email">): Promise<void> {
-    const { store, accounts, send, base, whenWritable, log } = this.#options;
-    await whenWritable();
+    const { store, accounts, send, base, waitUntilWritable, log } = this.#options;
+    await waitUntilWritable();
     const { key } = accounts.links.make(user, LINK_HOURS, person.email);
     const { username } = accounts.actorOf(user);
     const email = verificationText(username!, `${base}${VERIFY_PATH}?key=${key}`, base, LINK_HOURS);
     await send!({ to: recipientOf(person), settings: settingsPage(base), ...email });
     if (this.#closed) return;
-    await whenWritable();
+    await waitUntilWritable();
     store.recordAsked(user, person.email);
     log.info("address link sent", { user });
   }
@@ -190,8 +190,8 @@ export class ReminderSender {
     { user, email }: Subscription,
     { message, kind: { isRecipient, mayBeDelivered, isTemporary } }: EmailFailure,
   ): Promise<void> {
-    const { store, whenWritable, clock, log } = this.#options;
-    await whenWritable();
+    const { store, waitUntilWritable, clock, log } = this.#options;
+    await waitUntilWritable();
     const soon = clock.now() + HOUR;
     if (!isRecipient) this.#pausedUntil = soon;
     const again = isTemporary && !mayBeDelivered ? soon : nextMorning(clock.now());

@@ -11,7 +11,7 @@ export {
   Corpora,
   type CorpusInfo,
   corpusPath,
-  damageOfCorpus,
+  findCorpusDamage,
   emptyCorpus,
   isEarlierFormat,
   openCorpusFile,
@@ -93,8 +93,8 @@ export type { ProteinObject } from "./prediction/prediction.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";
-export { beginningOf, type Run, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
+export { shardHeader, type Run, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
 export type { Shard } from "./batch/shard-range.ts";
 export { readScoringFiles, readStoredJobs, type ReadContent } from "./stored-contents.ts";
-export { damageOfFeatures } from "./features/feature-files.ts";
+export { findFeatureDamage } from "./features/feature-files.ts";
 export { openScoring, type Scoring, type ScoringOptions } from "./open.ts";

@@ -236,7 +236,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
     timeout,
     changed,
     background,
-    whenWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => writeLockOf(database).free(),
   });
   background.wake = () => {
     pool.wake();

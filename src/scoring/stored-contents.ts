@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Corpora } from "./corpus/corpus.ts";
-import { damageOfFeatures } from "./features/feature-files.ts";
+import { findFeatureDamage } from "./features/feature-files.ts";
 import { FORMS, readResult, textOf } from "./jobs/packed-prediction.ts";
 import { listFamilies, readFamilies } from "./corpus/families-file.ts";
 
@@ -17,7 +17,7 @@ export interface ReadContent {
   remedy: string;
 }
 
-const damageIn = (read: () => unknown): string | null => {
+const findDamage = (read: () => unknown): string | null => {
   try {
     read();
     return null;
@@ -43,7 +43,7 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
     yield {
       kind: "prediction",
       name: `prediction of job ${job}`,
-      damage: damageIn(() => FORMS.map((form) => textOf(readResult(database, rid, form)))) && UNREADABLE,
+      damage: findDamage(() => FORMS.map((form) => textOf(readResult(database, rid, form)))) && UNREADABLE,
       remedy: "Open the job's result, which says that it is damaged, and score the query again.",
     };
   if (!has("job_model")) return;
@@ -57,7 +57,7 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
     yield {
       kind: "structure model",
       name: `structure model of job ${job}`,
-      damage: damageIn(() => Bun.zstdDecompressSync(content)) && UNREADABLE,
+      damage: findDamage(() => Bun.zstdDecompressSync(content)) && UNREADABLE,
       remedy: "Upload it again.",
     };
 }
@@ -74,20 +74,20 @@ export function* readScoringFiles(
     yield {
       kind: "feature file",
       name: `features/${name}`,
-      damage: damageOfFeatures(join(folder, name)),
+      damage: findFeatureDamage(join(folder, name)),
       remedy: "Restore it from a backup (labd restore, or zstd -d), or import the features again.",
     };
   for (const corpus of new Corpora(dataDirectory, database, clock).list()) {
     const remedy = "Delete it, and run labd proteome build again.";
     let files: ReturnType<typeof listFamilies> = [];
-    const unlisted = damageIn(() => (files = listFamilies(corpus)));
+    const unlisted = findDamage(() => (files = listFamilies(corpus)));
     if (unlisted)
       yield { kind: "families file", name: `families of ${corpus.name}`, damage: unlisted, remedy };
     for (const { path } of files)
       yield {
         kind: "families file",
         name: `families ${basename(path)} of ${corpus.name}`,
-        damage: damageIn(() => readFamilies(path, corpus.hash)),
+        damage: findDamage(() => readFamilies(path, corpus.hash)),
         remedy,
       };
   }

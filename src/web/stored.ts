@@ -83,7 +83,7 @@ function keptName(name: string, kind: "local" | "session", person: string): stri
   return kind === "session" ? name.replace("@", `@${person}`) : name;
 }
 
-function keepOnlyOf(person: string): void {
+function removeDataOfOthers(person: string): void {
   try {
     for (const kind of ["local", "session"] as const) {
       const storage = storageOf(kind);
@@ -106,13 +106,13 @@ function keepOnlyOf(person: string): void {
 const channel = typeof document === "undefined" ? undefined : new BroadcastChannel(`${prefix()}person`);
 channel?.addEventListener("message", ({ data }) => {
   if (!owner || data === owner) return;
-  keepOnlyOf(String(data));
+  removeDataOfOthers(String(data));
   location.reload();
 });
 
 /** Says who is signed in, empty for nobody; the values of others are removed, in all tabs. */
 export function keepStoredOf(person: string): void {
-  keepOnlyOf(person);
+  removeDataOfOthers(person);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
   channel?.postMessage(person);
 }

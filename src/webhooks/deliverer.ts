@@ -15,7 +15,7 @@ export interface DelivererOptions {
   /** @throws Error whose message says why there was no response */
   send: (url: string, headers: Record<string, string>, body: string) => Promise<WebhookResponse>;
   /** Waits while another thread holds the write lock. */
-  whenWritable: () => Promise<void> | undefined;
+  waitUntilWritable: () => Promise<void> | undefined;
   clock: Clock;
   log: Log;
   /** URL of the service without /api/, for links. */
@@ -102,10 +102,10 @@ export class Deliverer {
   }
 
   async poll(): Promise<void> {
-    const { store, whenWritable, clock } = this.#options;
+    const { store, waitUntilWritable, clock } = this.#options;
     if (store.active().length === 0) return;
     for (let hasMore = true; hasMore && !this.#closing;) {
-      await whenWritable();
+      await waitUntilWritable();
       hasMore = false;
       for (const webhook of store.active()) {
         if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now())
@@ -219,14 +219,14 @@ export class Deliverer {
 
   /** Delivers in order until the next delivery is not due or fails. */
   async #deliverDue(id: string): Promise<void> {
-    const { store, whenWritable } = this.#options;
+    const { store, waitUntilWritable } = this.#options;
     for (;;) {
       // Read again each time: it may have been removed or changed meanwhile.
       const webhook = store.find(id);
       if (this.#closing || webhook?.state !== "active" || !this.#isDue(webhook)) return;
       const delivery = store.next(webhook)!;
       if (!this.#mayView(webhook, delivery)) {
-        await whenWritable();
+        await waitUntilWritable();
         store.withhold(delivery);
       } else if ((await this.#attempt(webhook, delivery)).state !== "delivered") return;
     }
@@ -242,7 +242,7 @@ export class Deliverer {
   }
 
   async #attempt(webhook: Webhook, delivery: Delivery): Promise<Attempt> {
-    const { store, whenWritable, clock, log, random } = this.#options;
+    const { store, waitUntilWritable, clock, log, random } = this.#options;
     const isPing = delivery.source === "ping";
     const result = await this.#send(webhook, delivery);
     const attempts = delivery.attempts + 1;
@@ -255,7 +255,7 @@ export class Deliverer {
       state: hasFailed ? (isPing ? "failed" : "pending") : "delivered",
       due: clock.now() + Math.max(delayAfter(attempts, random()), result.retryAfter),
     };
-    await whenWritable();
+    await waitUntilWritable();
     // The database may be closed by now; the next process repeats the delivery.
     if (this.#closed) return attempt;
     store.recordAttempt(delivery, attempt, isFailing);
@@ -289,11 +289,11 @@ export class Deliverer {
 
   /** Sends a test event at once. A failing webhook that responds is resumed. @throws Problem conflict */
   async ping(webhook: Webhook): Promise<Delivery> {
-    const { store, clock, whenWritable } = this.#options;
+    const { store, clock, waitUntilWritable } = this.#options;
     if (this.#pinging.has(webhook.rid)) throw new Problem("conflict", "A ping is in progress.");
     this.#pinging.add(webhook.rid);
     try {
-      await whenWritable();
+      await waitUntilWritable();
       const at = new Date(clock.now()).toISOString();
       const ping = store.addPing(webhook, payloadOf("ping", at, { webhook: webhook.id }));
       const { state } = await this.#attempt(webhook, ping);

@@ -65,7 +65,7 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
         throw new Error("http:// is not allowed (setting webhook_allow).");
       return post(url, headers, body, { allowed, timeout: TIMEOUT });
     },
-    whenWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => writeLockOf(database).free(),
   });
   const management = new WebhookManagement({ database, store, sources, allowed, plain });
   const routes = mount(webhookOperations, {

@@ -59,7 +59,7 @@ export class WebhookManagement {
     const filter = { resource: filters.resource ?? null, expression: filters.query_expression ?? null };
     const input = { url: this.checkUrl(url), events: [...new Set(events)], ...filter };
     sources.records.check(filter);
-    await this.whenWritable();
+    await this.waitUntilWritable();
     if (store.list(user).length >= MAX_PER_ACCOUNT)
       throw new Problem("conflict", `The account already has ${MAX_PER_ACCOUNT} webhooks. Remove one first.`);
     const cursors = {
@@ -88,17 +88,17 @@ export class WebhookManagement {
 
   /** Creates a new secret; the previous one signs too for some hours. */
   async rotate(webhook: Webhook, overlapHours = DEFAULT_OVERLAP): Promise<Webhook> {
-    await this.whenWritable();
+    await this.waitUntilWritable();
     return this.options.store.rotate(webhook, newSigningSecret(), overlapHours * HOUR);
   }
 
   async remove(webhook: Webhook): Promise<void> {
-    await this.whenWritable();
+    await this.waitUntilWritable();
     this.options.store.remove(webhook);
   }
 
   async resume(webhook: Webhook): Promise<Webhook> {
-    await this.whenWritable();
+    await this.waitUntilWritable();
     return this.options.store.resume(webhook);
   }
 
@@ -106,11 +106,11 @@ export class WebhookManagement {
   async redeliver(delivery: Delivery): Promise<Delivery> {
     if (delivery.source === "ping")
       throw new Problem("conflict", "A ping cannot be redelivered. Send another ping.");
-    await this.whenWritable();
+    await this.waitUntilWritable();
     return this.options.store.redeliver(delivery);
   }
 
-  private async whenWritable(): Promise<void> {
+  private async waitUntilWritable(): Promise<void> {
     await writeLockOf(this.options.database).free();
   }
 }

@@ -33,7 +33,7 @@ async function opened() {
   return { ...stage, fail, signIn, browse };
 }
 
-test("wrong passwords from one address keep nobody out elsewhere", async () => {
+test("wrong passwords from one address do not lock out other addresses", async () => {
   const { fail, signIn } = await opened();
   await fail(10, "kim", ELSEWHERE);
   expect(await signIn("kim", ELSEWHERE)).toBe("throttled");

@@ -100,7 +100,7 @@ test("imports and lists many records with bounded memory", async () => {
   expect(Number(resident?.[1] ?? 0) / 1000).toBeLessThan(500);
 }, 300_000);
 
-test("a kill leaves a bulk change complete or not started", async () => {
+test("after a kill, a bulk change is complete or not started", async () => {
   for (const delay of [40, 150, 400, 800]) {
     const description = `after ${delay}`;
     const request = send("PATCH", "consumables/?name=tube", JSON.stringify({ description })).then(
@@ -124,7 +124,7 @@ const SLOW = `consumables/?${["name", "description", "owner__username", "created
   .join("&")}`;
 
 test.skipIf(process.platform !== "linux")(
-  "answers others during a slow search, which ends with the server",
+  "answers other requests during a slow search, which ends with the server",
   async () => {
     const { pid } = server.process;
     const processes = () =>

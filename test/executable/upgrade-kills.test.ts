@@ -87,7 +87,7 @@ test.skipIf(STRACE === null).each(MIGRATIONS.map(({ name }, index) => [name, ind
 
 const LAST = MIGRATIONS.length - 1;
 
-test.skipIf(STRACE === null)("an upgrade on a full disk says what failed, and what to do", async () => {
+test.skipIf(STRACE === null)("an upgrade on a full disk names the failed step and the remedy", async () => {
   using place = scratch();
   const data = await restored(place.directory, LAST);
   const before = dump(join(data, "labd.sqlite"));

@@ -53,7 +53,7 @@ test("commands wait for a process that writes for three seconds", async () => {
   }
 }, 120_000);
 
-test("a command that cannot write says who writes, and leaves the imported features as they were", async () => {
+test("a command that cannot write names the writing process, and keeps the imported features", async () => {
   using place = scratch();
   const lab = await openLab(place.directory);
   expect((await lab.run("features", "add", "p53.bed")).code).toBe(0);

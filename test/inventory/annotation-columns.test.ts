@@ -249,7 +249,7 @@ test("annotations__* names the types in use, by id where a name does not do", as
   expect(header).not.toContain("annotations__fixed");
 });
 
-test("sets annotations in bulk, after a preview, and takes them back", async () => {
+test("sets annotations in bulk after a preview, and undoes them", async () => {
   const path = `specimens/?${OURS}`;
   const body = { annotations__genotype: "sox10 -/-", annotations__tag: ["y"], annotations__age: null };
   const preview = await sent("alice", "PATCH", `${path}&dry_run=1`, body);

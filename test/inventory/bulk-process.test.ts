@@ -123,7 +123,7 @@ test("writes and responds as the thread of the server does", async () => {
   expect(pool.pids.length).toBe(1);
 }, 120_000);
 
-test("lets others read meanwhile, and write afterwards", async () => {
+test("allows reads meanwhile, and writes afterwards", async () => {
   const bulk = send(away, "DELETE", `locations/bulk_delete/?${FILTER}&dry_run=1&changes=0`);
   await Bun.sleep(20);
   const write = send(away, "POST", "locations/", { label: "Written meanwhile" }, "bob");
@@ -137,7 +137,7 @@ test("lets others read meanwhile, and write afterwards", async () => {
   expect(turns).toBeGreaterThan(1);
 }, 60_000);
 
-test("lets others write until it writes, and includes what they wrote", async () => {
+test("allows other writes until it writes, and includes them", async () => {
   const box = "20000000-0000-4000-8000-000000000007";
   const bulk = send(away, "PATCH", `locations/?${FILTER}`, { description: "bulk" });
   const one = send(away, "PATCH", `locations/${box}/`, { barcode: "before", description: "one" });
@@ -169,7 +169,7 @@ test("previews a change while another process holds the write lock", async () =>
   await held;
 });
 
-test("tells a write to try again that has waited for the lock", async () => {
+test("tells a write to try again if it has waited for the lock", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const lock = writeLockOf(lab.database);
   const held = lock.hold(() => promise);

@@ -161,7 +161,7 @@ test("rejects filters by models to which no reference or several lead", async ()
     expect([query, (await call("GET", `core/studies/?${query}`)).status]).toEqual([query, 400]);
 });
 
-test("shows what refers to a run, a dataset and a collection", async () => {
+test("lists the records that refer to a run, a dataset and a collection", async () => {
   const shown = async (model: string) =>
     (await call("GET", `${listOf(model)}${made[model]}?${FLAT}`)).body.results;
   expect(await shown("instrumentrun")).toMatchObject({ assays: [named("assay")] });

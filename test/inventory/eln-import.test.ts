@@ -357,7 +357,7 @@ describe("archives that are refused", () => {
     expect((await send(whole.slice(0, -30))).report.message).toStartWith("The file is truncated");
   });
 
-  test("metadata that name the same text again and again", async () => {
+  test("metadata that name one text repeatedly", async () => {
     const parts = Array.from({ length: 900 }, (_, i) => ({
       "@id": `./${i}/`,
       "@type": "Dataset",

@@ -111,7 +111,7 @@ describe("the history of a record", () => {
     expect((await send("POST", `${path}restore/`, { version: 1 })).status).toBe(200);
   });
 
-  test("shows the history of an earlier publication, and of one's own group", async () => {
+  test("shows the history since an earlier publication, and that of the caller's own group", async () => {
     const path = `locations/${await add("first")}/`;
     await send("PATCH", path, { public: true });
     await send("PATCH", path, { label: "second" });

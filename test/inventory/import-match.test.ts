@@ -84,7 +84,7 @@ test("shows old and new values of the records that it changes, by name, barcode 
   expect(await records(`consumables/?id=${id}&response_format=flat&fields=lot`)).toEqual([{ lot: "1015" }]);
 });
 
-test("refuses two rows about one record, and names both", async () => {
+test("refuses two rows for one record, and names both", async () => {
   await send("consumables/import/", table("name,barcode", "Taq,B1"));
   const [{ id }] = await records("consumables/?name=Taq&response_format=flat&fields=id");
   const separate = "Combine the two rows, or choose to add every row as a new record.";

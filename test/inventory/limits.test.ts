@@ -300,7 +300,7 @@ describe("limits of imported files", () => {
   });
 });
 
-test("the response of a write to more than 1,000 records comes in pieces, and has all of them", async () => {
+test("a write to more than 1,000 records returns all of them in a streamed response", async () => {
   const own = await openLab();
   const bodies = many(LIMITS.rows.max + 1, (i) => ({ label: `Row ${i}`, description: "piecewise" }));
   const answer = own.through(undefined);

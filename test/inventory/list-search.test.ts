@@ -83,7 +83,7 @@ test("every list has it, below its aliases and without a slash, too", async () =
   }
 });
 
-test("takes the 200 comparisons that are too long for a URL", async () => {
+test("accepts 200 comparisons, which are too long for a URL", async () => {
   const { max } = LIMITS.conditions;
   const long = await lab.ask(
     "GET",
@@ -121,7 +121,7 @@ test("may be sent with a read-only token, a session without CSRF token, and a pa
   expect((await lab.ask("POST", "locations/search/", wrong)).status).toBe(401);
 });
 
-test("needs credentials where reading needs them", async () => {
+test("needs credentials if reading the list needs them", async () => {
   const closed = await openLab({ anonymousRead: false });
   expect((await closed.ask("POST", "locations/search/", { body: {} })).status).toBe(401);
   expect((await closed.send("alice", "POST", "locations/search/", {})).status).toBe(200);

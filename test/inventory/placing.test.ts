@@ -89,7 +89,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     expect([status, text]).toEqual([400, expect.stringContaining(REFUSED)]);
   });
 
-  test("a stocktake leaves what it would move into it", async () => {
+  test("a stocktake does not move records into the location without the right", async () => {
     const id = await made("bob", "stocktakes/", { name: "Count", location: box });
     expect((await send("bob", "POST", `stocktakes/${id}/scans/`, { code: tube })).status).toBe(200);
     const { body } = await send("bob", "POST", `stocktakes/${id}/apply/`, {});
@@ -97,7 +97,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     expect(await placeOf(tube)).toEqual([null, ""]);
   });
 
-  test("undo and restore do not put a record back", async () => {
+  test("undo and restore do not return a record to its position without the right", async () => {
     await share({ view: true });
     expect((await send("bob", "PATCH", `${LIST}/${tube}/`, { location: box, position: "A1" })).status).toBe(
       200,
@@ -162,7 +162,7 @@ describe("evicting", () => {
     return [hidden, loose, shown];
   }
 
-  test("lets the owner delete the box and change its grid, which say how", async () => {
+  test("lets the owner delete the box and change its grid, with advice in the errors", async () => {
     const [hidden, loose, shown] = await squat();
     const grid = await send("alice", "PATCH", `locations/${box}/`, { grid_rows: null, grid_columns: null });
     const removed = await send("alice", "DELETE", `locations/${box}/`);
@@ -201,7 +201,7 @@ describe("evicting", () => {
     expect(entry).toEqual({ action: "record.evict", actor: "alice" });
   });
 
-  test("is for those who may change the location, and names what is wrong", async () => {
+  test("only users who may change the location may use it, and errors name the field", async () => {
     const [hidden, loose, shown] = await squat();
     const evict = (as: string, body: object) => send(as, "POST", `locations/${box}/evict/`, body);
     expect((await evict("bob", { hidden: true })).status).toBe(403);

@@ -50,7 +50,7 @@ test("stores a position in one spelling, and clears it when the record moves wit
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { location: null })).body.position).toBe("");
 });
 
-test("tells nothing of a location that the caller may not view", async () => {
+test("reveals nothing about a location that the caller may not view", async () => {
   await patch(`${CONSUMABLES}${id(11)}/`, { owner: "bob" });
   await patch(`locations/${BOX}/`, { public: false });
   const refused = await patch(`${CONSUMABLES}${id(11)}/`, { position: "A2" }, "bob");

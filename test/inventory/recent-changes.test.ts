@@ -147,7 +147,7 @@ test.each<[did: string, as: string, method: string, path: () => string, body?: u
   expect(await sentence()).toBe(said);
 });
 
-test("says what an import and a stocktake did, what was undone, and what was repeated", async () => {
+test("describes an import, a stocktake, an undo and a redo", async () => {
   const csv = `id,name,lot\n${id(11)},Tube 11,L1\n,Import 1,L2\n,Import 2,L3`;
   const headers = { "Content-Type": "text/csv" };
   const imported = await lab.ask("POST", `${CONSUMABLES}import/`, { as: "admin", body: csv, headers });
@@ -165,7 +165,7 @@ test("says what an import and a stocktake did, what was undone, and what was rep
   expect(await sentence()).toBe("admin applied the stocktake Rack, which changed 2 records");
 });
 
-test("names and counts only what the reader may view, and says why a change cannot be undone", async () => {
+test("names and counts only records that the reader may view, and explains why a change cannot be undone", async () => {
   const open = await make("Open");
   const closed = await make("Closed secret", { public: false });
   const bulk = await send("alice", "PATCH", CONSUMABLES, { items: [open, closed], description: "d" });

@@ -171,7 +171,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-test("finds and ranks what a plain model finds, or says that there is more", async () => {
+test("finds and ranks the same records as a plain model, or reports that there are more", async () => {
   const seen = { complete: 0, cut: 0 };
   for (let i = 0; i < 40; i++) {
     const [as, typed] = [random.pick(CALLERS), randomSearch()];

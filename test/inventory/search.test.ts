@@ -198,7 +198,7 @@ async function search(as: string | undefined, query: Record<string, string>) {
     }));
 }
 
-test("finds, counts and ranks what a plain model of the rules finds", async () => {
+test("finds, counts and ranks the same records as a plain model of the rules", async () => {
   let found = 0;
   for (let i = 0; i < 120; i++) {
     const as = random.pick(CALLERS);

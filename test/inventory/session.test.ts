@@ -55,7 +55,7 @@ test("opens a session, uses its cookie, and ends it", async () => {
   expect((await lab.ask("DELETE", "session/")).status).toBe(204);
 });
 
-test("takes no forms, which other sites can send", async () => {
+test("rejects forms, which other sites can send", async () => {
   const body = new URLSearchParams(right).toString();
   expect((await lab.ask("POST", "session/", { headers: FORM, body })).status).toBe(415);
 });

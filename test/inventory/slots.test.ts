@@ -139,7 +139,7 @@ describe("shows", () => {
     ]);
   });
 
-  test("a slot of a hidden record is occupied, without what is in it", async () => {
+  test("shows the slot of a hidden record as occupied, without its content", async () => {
     const shown = async (as?: string) => {
       const { slots: all, space, next } = await slots(as);
       return [

@@ -87,7 +87,7 @@ describe("amounts", () => {
     expect([status, Object.keys(body), body[field]]).toEqual([400, [field, "message"], [error]]);
   });
 
-  test("concurrent requests never take out more than there is, and none is lost", async () => {
+  test("concurrent withdrawals never exceed the amount, and none is lost", async () => {
     const path = await add({ amount: 5 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => act(path, "consume", { amount: 1 })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 400, 400, 400]);

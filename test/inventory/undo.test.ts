@@ -107,7 +107,7 @@ describe("undo of a batch", () => {
     expect(last.body.undone_by).toBeNull();
   });
 
-  test("undoes a restore whose former position is another record's now, and no move of what was moved on", async () => {
+  test("undoes a restore whose former position is taken, but no move of records that were moved again", async () => {
     const boxes = [];
     for (const label of ["Box 1", "Box 2"]) boxes.push(await add({ label, grid_rows: 2, grid_columns: 2 }));
     const [box, other] = boxes;

@@ -46,7 +46,7 @@ const paths = async (as: string | undefined, ...names: string[]): Promise<Json[]
   return names.map((name) => results.find(({ id }) => id === ids.get(name))!.unique_path);
 };
 
-test("is as long as it must be", async () => {
+test("is no longer than uniqueness requires", async () => {
   expect(await paths("alice", "only", "N2", "N1", "N2 A", "N2 A 1", "N1 A 1", "S1 A 1")).toEqual([
     "Box 7",
     "Shelf 2",
@@ -58,7 +58,7 @@ test("is as long as it must be", async () => {
   ]);
 });
 
-test("tells records of the same whole path apart by their ids", async () => {
+test("distinguishes records with the same full path by their ids", async () => {
   const twins = await paths("alice", "twin 1", "twin 2");
   expect(twins).toEqual(
     ["twin 1", "twin 2"].map(
@@ -67,7 +67,7 @@ test("tells records of the same whole path apart by their ids", async () => {
   );
 });
 
-test("looks only at what the reader may view", async () => {
+test("considers only records that the reader may view", async () => {
   expect(await paths("alice", "N2 B 1", "behind")).toEqual([
     "Shelf 2 › Rack B › Box 1",
     "Shelf 1 › Rack B › Box 1",
@@ -78,7 +78,7 @@ test("looks only at what the reader may view", async () => {
   expect(behind).toBe(`Box 1 (${ids.get("behind")!.slice(0, 8)})`);
 });
 
-test("is shown of references if it is named, and not otherwise", async () => {
+test("is shown for references only if the request names it", async () => {
   await lab.send("alice", "POST", "stocks/consumables/", {
     name: "Tube",
     model_type: "OTHER",

@@ -79,7 +79,7 @@ test.each<[string, NewProtein[], number, number]>([
   expect(count).toBeLessThanOrEqual(most);
 });
 
-test("remembers what is no hit only because the corpus is large", () => {
+test("stores hits that only the size of the corpus excludes", () => {
   const more = unrelated(80);
   const [[query], [family]] = [former, families];
   const extended = (): { close: NewProtein; larger: Corpus; once: StoredFamily[] } => {

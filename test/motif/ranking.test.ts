@@ -105,7 +105,7 @@ test("groups matches that share half of the shorter one with the best of the gro
   ]);
 });
 
-test("states the mean disorder of a match, and none for results without an alignment", () => {
+test("states the mean disorder of a match, and no value for results without an alignment", () => {
   const prediction = predictionOf([matchAt(2, 3, 0.01)]);
   const disorder = [0, 0.5, 0.75, 1];
   const alignment = { ...SAMPLE.prediction.alignment!, disorder };

@@ -24,7 +24,7 @@ test.each([
   ["GET", "/api/boxes/7", "7 {}"],
   ["POST", "/api/crates/?a=1", "http://localhost/api/boxes/boxes/?a=1 sent"],
   ["GET", "/boxes", "a page"],
-])("%s %s is answered by the address that it stands for", async (method, path, expected) => {
+])("%s %s is answered by the address for which it is an alias", async (method, path, expected) => {
   expect(await ask(method, path, method === "POST" ? "sent" : undefined)).toBe(expected);
 });
 

@@ -19,7 +19,7 @@ test("writes all chunks, readable by the owner alone, in new folders", () => {
   expect(readdirSync(join(directory, "a/b"))).toEqual(["file"]);
 });
 
-test("an error in the chunks leaves the former file and no part of the new one", () => {
+test("an error in the chunks keeps the former file and no part of the new one", () => {
   const path = join(directory, "kept");
   writeFileSync(path, "former");
   const chunks = function* () {

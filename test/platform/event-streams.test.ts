@@ -120,7 +120,7 @@ describe("a stream", () => {
     expect(job.events.size).toBe(0);
   });
 
-  test("a stream continues after the client's last event, and returns 204 after the final one", async () => {
+  test("a stream continues after the client's last event, and returns 204 after the final event", async () => {
     const job = open();
     const stream = read(ask(job, "queued-2"));
     const next = stream.next();

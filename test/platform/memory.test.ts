@@ -21,7 +21,7 @@ function write(files: Record<string, string>): string {
 }
 
 describe("own memory", () => {
-  test.skipIf(process.platform !== "linux")("counts what is allocated, and no mapped file", () => {
+  test.skipIf(process.platform !== "linux")("counts allocated memory, but no mapped files", () => {
     const path = join(directory, "corpus");
     writeFileSync(path, "");
     truncateSync(path, 64 * MEGABYTE);
@@ -61,7 +61,7 @@ describe("own memory", () => {
     expect(ownMemory(join(write({ status }), "status"))).toBe(120 * 1024);
   });
 
-  test("is the resident size on systems that do not tell", () => {
+  test("is the resident size on systems without such a figure", () => {
     expect(ownMemory(join(directory, "missing"))).toBeGreaterThan(10 * MEGABYTE);
   });
 });
@@ -103,7 +103,7 @@ describe("memory limit", () => {
     expect(memoryLimit(root)).toBe(3000);
   });
 
-  test("is the machine's memory where there are no control groups", () => {
+  test("is the machine's memory on systems without control groups", () => {
     expect(memoryLimit(directory)).toBe(totalmem());
   });
 });

@@ -235,7 +235,7 @@ describe("schemas", () => {
     expect([got.text, got.headers.get("content-type")]).toEqual(["text", "text/plain"]);
   });
 
-  test("the body of an operation that needs confirmation alone may be empty", async () => {
+  test("the body of an operation that needs only confirmation may be empty", async () => {
     expect((await ask("POST", "notes/1/pin", "kim")).body).toEqual({ by: "kim" });
     expect((await ask("POST", "notes/1/pin", "kim", { text: "x" })).status).toBe(400);
   });

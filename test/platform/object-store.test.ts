@@ -48,7 +48,7 @@ test("uploads a file in parts, reads it back, and skips it the second time", asy
     true,
   );
   expect(await all(lab.read("a/b.bin", { from: content.length }))).toHaveLength(0);
-  await lab.putText("a/c.json", "{}\n");
+  await lab.uploadText("a/c.json", "{}\n");
   expect(await lab.list()).toMatchObject([
     { name: "a/b.bin", bytes: content.length },
     { name: "a/c.json", bytes: 3 },
@@ -118,7 +118,7 @@ test.each([
 ])("%s: the error says what to do and shows no secret", async (_what, address, change, expected) => {
   const lab = new ObjectStore(address, { ...server.access, ...change });
   const { path, sha256 } = fileOf(100);
-  for (const act of [() => lab.put("x", path, sha256), () => lab.putText("x", "1")]) {
+  for (const act of [() => lab.put("x", path, sha256), () => lab.uploadText("x", "1")]) {
     const { code, message } = (await act().then(
       () => ({}),
       (thrown: Error) => thrown,

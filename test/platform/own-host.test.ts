@@ -24,7 +24,7 @@ test.each([
   expect(await codeOf(() => requireOwnHost(request, [], reach))).toBe("");
 });
 
-test("without a public URL, only the names count", async () => {
+test("without a public URL, only the listed names are accepted", async () => {
   const request = new Request("http://public.example/");
   expect(await codeOf(() => requireOwnHost(request, names, { ...reach, publicUrl: "" }))).toBe(
     "unknown_host",

@@ -92,7 +92,7 @@ describe("the write-ahead log of a large transaction", () => {
     closeDatabase(database);
   });
 
-  test("stays while a reader needs it, and is cut off by a later commit of the server", () => {
+  test("is kept while a reader needs it, and truncated by a later commit of the server", () => {
     const database = openDatabase(path, MIGRATION);
     const writer = openWriter(path);
     database.run("INSERT INTO b VALUES (NULL)");

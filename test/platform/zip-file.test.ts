@@ -16,7 +16,7 @@ const ENTRIES = [
 const endOf = (zip: Buffer): number => zip.length - 22;
 const centralOf = (zip: Buffer): number => zip.readUInt32LE(endOf(zip) + 16);
 
-test("stores what does not shrink, deflates the rest, and another reader reads both", () => {
+test("stores incompressible entries, deflates others, and another reader reads both", () => {
   const zip = pack(ENTRIES);
   expect([...unzipAll(zip)].map(([name, bytes]) => [name, bytes.toString("hex")])).toEqual(
     ENTRIES.map(({ name, bytes }) => [name, Buffer.from(bytes).toString("hex")]),

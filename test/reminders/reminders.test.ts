@@ -68,7 +68,7 @@ afterEach(async () => {
 });
 
 describe("the daily e-mail", () => {
-  test("lists what expires and runs out, to those who switched it on", async () => {
+  test("lists expiring and low stock to users who switched reminders on", async () => {
     const expiring = await add({ name: "Taq\npolymerase µ", expiry: "2026-01-20", lot: "L1" });
     const box = { label: "Box 1", grid_rows: 1, grid_columns: 9, public: true };
     const { body: location } = await lab.send("alice", "POST", "locations/", box);
@@ -218,7 +218,7 @@ test("closing does not wait for a mail server that says nothing", async () => {
 });
 
 describe("a record", () => {
-  test("is new again after it was replenished and runs out again", async () => {
+  test("counts as new again after it was refilled and runs low again", async () => {
     const path = `stocks/consumables/${await add({ amount: 1, minimum_amount: 2 })}/`;
     await enable("alice");
     await pollAt(START + 8 * HOUR);
@@ -286,7 +286,7 @@ describe("an address that is not verified", () => {
     expect(await isVerified()).toBe(false);
   });
 
-  test("is asked for again after a failure of the mail server", async () => {
+  test("can be requested again after a failure of the mail server", async () => {
     await enable("alice");
     await change("new@lab.example");
     mail.answers.AUTH = "454 4.7.0 try later";
@@ -341,7 +341,7 @@ describe("settings", () => {
     expect(refused.body.message).toBe("There is no mail server: set smtp_url. Ask an administrator.");
   });
 
-  test("administrators send a test message to themselves, and see which server said what", async () => {
+  test("administrators send a test message to themselves, and see the answer of each server", async () => {
     expect(await ask("POST", "/api/admin/reminders/test", "alice")).toMatchObject({ status: 403 });
     const sent = await ask("POST", "/api/admin/reminders/test", "admin");
     expect([sent.status, sent.body]).toEqual([200, { email: "admin@lab.example" }]);

@@ -79,7 +79,7 @@ describe("proteins.fasta", () => {
     }
   });
 
-  test("has as many names as the page says", () => {
+  test("has as many names as the page states", () => {
     const named = records.filter(({ header, accession }) => header !== accession).length;
     const withName = records.filter(({ header }) =>
       /\S/.test(header.replace(/^\S+( [A-Z0-9]+_[A-Z0-9]+)?/, "").replace(/ (OS|GN)=.*$/, "")),

@@ -59,7 +59,7 @@ test("continues an interrupted task with its rest, before others", async () => {
   ]);
 });
 
-test("gives out half of the members after an interruption before the first family", async () => {
+test("offers half of the members after an interruption before the first family", async () => {
   const queue = new BackgroundQueue();
   const found = run(queue, [task(1, 2, 3, 4, 5)]);
   const sizes: number[] = [];

@@ -87,7 +87,7 @@ test("a table is read as by labd score --batch", async () => {
   });
 });
 
-test("a protein that cannot be scored does not stop the others", async () => {
+test("a protein that cannot be scored does not stop other proteins", async () => {
   await open();
   const proteins = [
     { accession: "NONE1", line: 7 },

@@ -58,7 +58,7 @@ describe("the order of leases", () => {
 });
 
 describe("identical jobs", () => {
-  test("identical jobs of a client are not leased while one of them runs, those of others are", async () => {
+  test("identical jobs of a client are not leased while one of them runs; jobs of other clients are", async () => {
     const { store, insert, states } = openQueue();
     const [first, retried, other, free] = await insert("a SAME", "a SAME", "b SAME", "a OTHER");
     expect(new Set([first, retried, other]).size).toBe(3);

@@ -60,7 +60,7 @@ test("begins offered jobs, also for a repeated attempt, but no jobs of the pool 
   });
 });
 
-test("releases offered and started jobs to the queue, and no others", () => {
+test("releases only offered and started jobs to the queue", () => {
   farm.offer(2);
   farm.begin([lease(ids[0])], 1000);
   expect([ids[0], ids[3], ids[1], "none"].map((id) => farm.release(id))).toEqual([true, true, false, false]);
@@ -80,7 +80,7 @@ test("releases started jobs whose deadline passed long enough ago", () => {
   expect(workers()).toEqual([null, null, null, "w1"]);
 });
 
-test("marks queued and remote jobs as offered, and no others", () => {
+test("marks only queued and remote jobs as offered", () => {
   farm.offer(1);
   farm.begin([lease(ids[0])], 1000);
   const pools = queue.store.lease(1000)!;

@@ -342,7 +342,7 @@ describe("importing features", () => {
     expect(files.list()).toHaveLength(1);
   });
 
-  test("removes what a killed import has left, and not what another one writes", async () => {
+  test("removes the files of a killed import, but not those of a running one", async () => {
     const { pid } = Bun.spawnSync(["true"]);
     const [left, running] = [pid, process.pid].map((id) => join(files.directory, `0.features.${id}.part`));
     for (const path of [left, running]) writeFileSync(path, "");
@@ -351,7 +351,7 @@ describe("importing features", () => {
     rmSync(running);
   });
 
-  test("leaves out a damaged file, and names it", async () => {
+  test("skips a damaged file and names it", async () => {
     const path = join(files.directory, "0123.features");
     writeFileSync(path, "no database");
     expect(files.damaged()).toEqual([path]);
@@ -361,7 +361,7 @@ describe("importing features", () => {
     expect(files.damaged()).toEqual([]);
   });
 
-  test("leaves out a file whose damage shows while it is read", async () => {
+  test("skips a file whose damage is found during reading", async () => {
     await add(GFF3, "garbled");
     const { directory } = files;
     const path = readdirSync(directory)
@@ -388,7 +388,7 @@ describe("importing features", () => {
     );
   });
 
-  test("imports nothing from a file with a mistake, and leaves no part of it", async () => {
+  test("imports nothing from a file with a mistake", async () => {
     await expect(add(`${BED}P04637\t5\n`, "bad")).rejects.toThrow("line 4");
     expect(files.list().map(({ name }) => name)).toEqual(["one"]);
     expect(readdirSync(files.directory)).toHaveLength(1);

@@ -237,7 +237,7 @@ describe("every operation responds as documented:", () => {
     expect(none.json.detail).toContain("has no calibration");
   });
 
-  test("changes of the jobs of others are refused", async () => {
+  test("refuses to change jobs of others", async () => {
     const body = { querySequence: P53, patterns: ["F...W"] };
     const { id } = (await waiting.ask("POST", "/jobs", { body })).json;
     const headers = { "x-client": "another" };

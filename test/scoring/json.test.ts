@@ -343,7 +343,7 @@ describe("an expression", () => {
     });
   });
 
-  test("a sequence may be a FASTA record in lower case, whose header names the query", async () => {
+  test("accepts a FASTA record in lower case as sequence, and names the query by its header", async () => {
     const querySequence = `>sp|P04637|P53_HUMAN Cellular tumor antigen\r\n${P53.slice(0, 60).toLowerCase()}\r\n${P53.slice(60)}*\r\n`;
     const body = { querySequence, patterns: ["F...W..[VIL]"] };
     const { status, json } = await service.ask("POST", "/jobs", { body });

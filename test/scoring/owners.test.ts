@@ -76,7 +76,7 @@ test("administrators may change every job, and jobs of SOAP without a secret are
   });
 });
 
-test("a browser keeps one secret, also after signing in, and events say who may change the job", async () => {
+test("a browser keeps one secret after signing in, and events state whether the caller may change the job", async () => {
   const first = await start();
   const cookie = cookieOf(first);
   expect(first.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);

@@ -60,7 +60,7 @@ test("a job interrupts a background task, which is taken up again afterwards", a
   await until(() => taken.mock.results.filter(({ value }) => value !== null).length > 2);
 });
 
-test("a job takes an idle worker and leaves background tasks alone", async () => {
+test("a job takes an idle worker and does not interrupt background tasks", async () => {
   start(1, 2);
   const interrupt = spyOn(BackgroundTask.prototype, "interrupt");
   const id = await submit("finish");

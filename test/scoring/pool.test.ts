@@ -97,7 +97,7 @@ test("finishes every job", async () => {
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
-test("leaves the queue unchanged without workers", async () => {
+test("the queue stays unchanged without workers", async () => {
   open({ size: 0 });
   const id = await submit("finish");
   await Bun.sleep(20);
@@ -253,7 +253,7 @@ test("keeps a result until the disk accepts it", async () => {
 
 test("writes a result once an import has unlocked the database", async () => {
   const lock = writeLockOf(database);
-  open({ size: 1, retryInterval: 60_000, whenWritable: () => lock.free() });
+  open({ size: 1, retryInterval: 60_000, waitUntilWritable: () => lock.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
   const over = Promise.withResolvers<void>();
@@ -385,7 +385,7 @@ test("starts the real worker from source, which reports a missing corpus", async
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
 
-test("a corpus that is truncated while jobs run ends no job; read again, it ends the jobs, not the process", async () => {
+test("truncating a corpus does not fail running jobs; reading it again fails the jobs, not the process", async () => {
   const options = { size: 2, workerUrl: workerAddress() };
   open(options);
   const { path } = await corpora.add({ name: "one", bytes: ">a\nMKLACDEFGHIKLMNPQRSTVWY" });

@@ -59,7 +59,7 @@ test("runs builds one after the other, and cancels waiting and running ones", as
   expect(builds.find(last.id).state).toBe("cancelled");
 });
 
-test("continues an interrupted build after a restart, without what is stored", async () => {
+test("continues an interrupted build after a restart, without stored families", async () => {
   const { builds } = await open(1);
   const { id } = await builds.start({}, "ada");
   await until(() => (builds.find(id).progress?.done ?? 0) > 0);
@@ -84,7 +84,7 @@ test("scores a job while a build has the only worker", async () => {
   await builds.cancel(id);
 });
 
-test("repeats the builds of the corpus before for the next release, but not for other proteins", async () => {
+test("repeats the builds of the previous release for the next one, but not for other proteins", async () => {
   const { builds, corpora } = await open(1);
   const first = await builds.start({ organism: "9606" }, "ada");
   await until(() => builds.find(first.id).state === "finished");

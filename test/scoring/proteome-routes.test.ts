@@ -214,7 +214,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, json: { [field]: [expect.any(String)] } });
 });
 
-test("cancels a search, but not for readers, and knows no others", async () => {
+test("only callers with the right to cancel a search cancel it, and unknown ids get 404", async () => {
   const { json } = await start({ motifClass: "LIG_SH3_1", organism: "Homo sapiens" });
   const path = `/proteome/searches/${json.id}`;
   isReader = true;

@@ -97,7 +97,7 @@ test("joins equal requests, shows partial rows, and keeps the result", async () 
   expect(searches.open({ ...requestOf("M"), model: "discontinuous" }, 3).id).not.toBe(search.id);
 });
 
-test("runs one search at a time, and ends a cancelled one at once", async () => {
+test("runs one search at a time, and stops a cancelled one immediately", async () => {
   const { searches, started, release, released, reach } = stagedSearches();
   const [one, two, three] = ["A", "C", "D"].map((expression) => searches.open(requestOf(expression), 0));
   expect([one, two, three].map(({ id }) => searches.place(id))).toEqual([null, 1, 2]);
@@ -131,7 +131,7 @@ test("runs searches again that a stopped process has left, but no cancelled or f
   expect(last.searches.open(requestOf("bad"), 6).state).toBe("running");
 });
 
-test("lets a client wait for ten searches, and others for the rest", () => {
+test("queues up to ten searches of one client, and further ones of others", () => {
   const { searches } = stagedSearches();
   const open = (i: number, client: string) => searches.open(requestOf("A".repeat(i + 1)), 0, client).state;
   for (let i = 0; i <= 10; i++) open(i, "greedy");
@@ -181,7 +181,7 @@ test("runs a search again whose result was altered, and ignores an altered reque
   expect(() => searches.get(two)).toThrow("No proteome search has this identifier");
 });
 
-test("refuses what it cannot search, naming the field", () => {
+test("refuses an invalid search and names the field", () => {
   const { searches } = stagedSearches();
   const refusal = (request: SearchRequest): unknown => {
     try {

@@ -141,7 +141,7 @@ test("results of earlier versions, which lack overall verdicts, are listed witho
   expect(match).toMatchObject({ overallPValue: null, q: null, label: null, isDisordered: null });
 });
 
-test("matches say what imported features know of them, and filters use it", async () => {
+test("matches contain imported features, and filters use them", async () => {
   expect(scan.matches[0].notes).toBeNull();
   const before = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text;
   const row = (id: string, accession: string, start: number, end: number, logic = "true positive") =>

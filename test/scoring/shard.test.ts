@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { beginningOf, type NamedQuestion } from "../../src/scoring/index.ts";
+import { shardHeader, type NamedQuestion } from "../../src/scoring/index.ts";
 import { shardRange } from "../../src/scoring/batch/shard-range.ts";
 
 /** Lengths as those of proteins, some of them giants, by a generator with a seed (Park and Miller). */
@@ -61,7 +61,7 @@ test("describes a run only by names, descriptions, sequences and patterns", () =
     corpus: "c",
     calibration: "labd-3",
   };
-  const of = (questions: NamedQuestion[]) => beginningOf(questions, { shard: 1, of: 2 }, run).run;
+  const of = (questions: NamedQuestion[]) => shardHeader(questions, { shard: 1, of: 2 }, run).run;
   const same = of(questions.map((question) => ({ ...question, patterns: [{ ...pattern }] })));
   expect(same).toEqual(of(questions));
   const changed = (change: Partial<NamedQuestion>) => of([questions[0], { ...questions[1], ...change }]);

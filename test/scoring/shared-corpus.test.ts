@@ -56,7 +56,7 @@ test.each([
   expect(await shared.read(path)).toBeInstanceOf(SharedArrayBuffer);
 });
 
-test("leaves a corpus that takes too much memory to be mapped", async () => {
+test("a corpus that would take too much memory is mapped instead of copied", async () => {
   const shared = new SharedCorpus(100_000);
   expect(await shared.read(path)).toBeUndefined();
   expect(shared.read(path)).toBeUndefined();

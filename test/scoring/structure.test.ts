@@ -48,7 +48,7 @@ describe.each(FORMATS)("a model in %s", (format, write) => {
     });
   });
 
-  test("of a stretch with a mutation and a gap states what differs and what is missing", () => {
+  test("of a stretch with a mutation and a gap states differences and missing residues", () => {
     // Residues 95 to 150 without 110 to 119, with another number for the first and with R175-like changes.
     const stretch = (P53.slice(94, 109) + P53.slice(119, 180)).replace(
       P53.slice(124, 130),

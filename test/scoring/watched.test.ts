@@ -62,7 +62,7 @@ function stage() {
 }
 
 describe("watched queries", () => {
-  test("are scored again for another corpus, and changed verdicts are kept with the homologs", async () => {
+  test("are scored again for another corpus, and changed verdicts are stored with the homologs", async () => {
     const { queries, version, start, finish, watch, store } = stage();
     const before = await watch("MEEPQSDPSV");
     const reruns = start();
@@ -203,7 +203,7 @@ describe("the JSON operations", () => {
     throw new Error("the reruns did not end");
   }
 
-  test("list what changed once a corpus without the homologs is used", async () => {
+  test("list the changes once a corpus without the homologs is used", async () => {
     const clientOf = (request: Request): string => request.headers.get("x-user") ?? "";
     const service = await openScoringAlone({ workers: 1, corpus: true, clientOf });
     try {

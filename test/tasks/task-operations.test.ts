@@ -36,7 +36,7 @@ afterAll(async () => {
 /** Headers by which callers are known: the name of a token, an owner key, or nothing. */
 type Caller = Record<string, string>;
 const KEY: Caller = { "Owner-Key": "a secret of twenty letters".replaceAll(" ", "-") };
-const NOBODY: Caller = {};
+const ANONYMOUS_IDENTITY: Caller = {};
 const as = (name: string): Caller => ({ Authorization: `Token ${tokens[name]}` });
 
 async function ask(method: string, path: string, caller: Caller, body?: object) {
@@ -65,7 +65,7 @@ test("owners list their tasks, administrators all tasks, and strangers none", as
   expect(await listed(as("bob"))).toEqual([bob]);
   expect(await listed({ ...as("bob"), ...KEY })).toEqual([key, bob]);
   expect(await listed(KEY)).toEqual([key]);
-  expect(await listed(NOBODY)).toEqual([]);
+  expect(await listed(ANONYMOUS_IDENTITY)).toEqual([]);
   expect(await listed(as("ada"))).toEqual([examination, key, bob]);
   expect(await listed(as("ada"), "?kind=job")).toEqual([key, bob]);
   expect(await listed(as("ada"), "?kind=examination")).toEqual([examination]);
@@ -78,13 +78,13 @@ test.each([
   ["tasks/none", 404, "There is no such task"],
   ["tasks/none/events", 404, "There is no such task"],
 ] as const)("GET %s is answered with %d", async (path, status, message) => {
-  const answer = await ask("GET", path, NOBODY);
+  const answer = await ask("GET", path, ANONYMOUS_IDENTITY);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
 test("a link is enough to read a job; a task of an administrator has no readers but administrators", async () => {
   const job = await startJob(KEY, "named");
-  const { body } = await ask("GET", `tasks/${job}`, NOBODY);
+  const { body } = await ask("GET", `tasks/${job}`, ANONYMOUS_IDENTITY);
   expect(body).toMatchObject({
     id: job,
     kind: "job",
@@ -99,7 +99,7 @@ test("a link is enough to read a job; a task of an administrator has no readers 
   });
   expect((await ask("GET", `tasks/${job}`, KEY)).body.mayChange).toBe(true);
   const [examination] = await listed(as("ada"), "?kind=examination");
-  for (const caller of [NOBODY, as("bob"), KEY])
+  for (const caller of [ANONYMOUS_IDENTITY, as("bob"), KEY])
     for (const [method, path] of [
       ["GET", ""],
       ["GET", "/events"],
@@ -111,7 +111,7 @@ test("a link is enough to read a job; a task of an administrator has no readers 
 
 test("only the owner and administrators cancel a task", async () => {
   const job = await startJob(as("bob"), "mine");
-  for (const caller of [NOBODY, KEY, as("reader")]) {
+  for (const caller of [ANONYMOUS_IDENTITY, KEY, as("reader")]) {
     const { status } = await ask("DELETE", `tasks/${job}`, caller);
     expect(status).toBe(403);
   }
@@ -130,7 +130,7 @@ test("wrong credentials are refused", async () => {
 
 test("events end with the final state", async () => {
   const job = await startJob(KEY, "watched");
-  const { text } = await ask("GET", `tasks/${job}/events`, NOBODY);
+  const { text } = await ask("GET", `tasks/${job}/events`, ANONYMOUS_IDENTITY);
   const events = [...text.matchAll(/^event: (\w+)\nid: (\S+)\ndata: (.*)$/gm)];
   expect(JSON.parse(events.at(-1)![3])).toMatchObject({ id: job, state: "finished", fraction: 1 });
   const again = await ask("GET", `tasks/${job}/events`, { "Last-Event-ID": events.at(-1)![2] });
@@ -164,7 +164,7 @@ test("an import is a task of its user", async () => {
   expect((await ask("DELETE", `tasks/${id}`, as("bob"))).status).toBe(409);
 });
 
-test("a backup that a stopped server leaves has failed, with the reason", async () => {
+test("a backup that a stopped server leaves behind counts as failed, with the reason", async () => {
   const started = await ask("POST", "admin/backups", as("ada"));
   expect(started.status).toBe(202);
   await app.close();

@@ -131,7 +131,7 @@ test.each(["stopped", "killed"])(
   },
 );
 
-test("a kind refuses a second task, or lets it wait for its turn", async () => {
+test("a kind of task refuses a second one, or queues it", async () => {
   const { ends, reports, work } = manual();
   const alone: TaskKind<string> = { ...KIND, name: "alone", whileRunning: "refuse" };
   const queue: TaskKind<string> = { ...KIND, name: "queue", whileRunning: "wait", run: work };

@@ -22,7 +22,7 @@ const CLOSED: Slots = { columns: 10, open: null };
 const OPEN: Slots = { columns: 10, open: { after: 4, size: 3 } };
 const all = (slots: Slots) => ({ from: 0, to: countSlots(slots) });
 
-test("separates the insertions of a row from its columns, and finds what it covers", () => {
+test("separates the insertions of a row from its columns, and finds the covered range", () => {
   const row = readRow("--MEabcF-sDW--");
   expect(row).toEqual({
     residues: "--MEF-DW--",
@@ -38,7 +38,7 @@ test("separates the insertions of a row from its columns, and finds what it cove
   expect(lettersOf(empty, { columns: 5, open: null }, { from: 0, to: 5 }).join("")).toBe("     ");
 });
 
-test("shows gaps, what is not covered, and an open insertion", () => {
+test("shows gaps, uncovered columns and an open insertion", () => {
   const row = readRow("--MEabcF-sDW--");
   expect(lettersOf(row, CLOSED, all(CLOSED)).join("")).toBe("  MEF-DW  ");
   expect(lettersOf(row, OPEN, all(OPEN)).join("")).toBe("  MEabcF-DW  ");

@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("shows a list with links to its records and what they refer to", async () => {
+test("shows a list with links to its records and to the records they refer to", async () => {
   const room = await add("locations", { label: "Room 1" });
   const { id } = await add("locations", { label: "Shelf <1>", parent: room.id });
   const response = await ask("locations/?ordering=label&fields=id,label,parent");

@@ -101,7 +101,7 @@ test("jobs of a batch that the server does not have are asked one by one", async
   expect(asked).toEqual([job("j0"), job("j1"), job("j0"), scan("j0")]);
 });
 
-test("a page that was left follows no more", async () => {
+test("a closed page stops following", async () => {
   const asked = serve({ [items(0)]: [[200, { total: 1, items: [item(0)] }]] });
   const run: BatchRun = new BatchRun([item(0)], readItemsOf("b"), () => run.stop());
   await run.start();

@@ -14,7 +14,7 @@ test("previews how many records each level makes, with their first names and slo
 test.each([
   ["", "Give a name."],
   ["Rack {1-5}", "{1-5} is not a range. Write {1..5}, {01..12} or {A..D}."],
-])("says what is wrong with the name %p", (name, error) => {
+])("explains the error in the name %p", (name, error) => {
   expect(previewOf([newLevel({ name })])[0]).toMatchObject({ total: 0, error });
 });
 

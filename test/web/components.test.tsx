@@ -196,7 +196,7 @@ test.each([
   expect(html.match(/aria-sort="(\w+)"/)?.[1]).toBe(sorted);
 });
 
-test("applying a stocktake leaves records that were not scanned unchanged, unless somebody chooses otherwise", () => {
+test("applying a stocktake keeps records that were not scanned unchanged by default", () => {
   const nothing = () => undefined;
   const items = (length: number) => Array.from({ length }, (_, i) => ({ id: String(i), name: "Tube" }));
   const dialog = (missing: number, misplaced: number) => {

@@ -35,7 +35,7 @@ afterAll(() => {
   lab.database.close();
 });
 
-test("the form has them in a part of their own, the unit beside its amount", () => {
+test("the form groups them, with the unit beside its amount", () => {
   const groups = groupsOf(of, {}, false);
   expect(groups.map(({ title }) => title)).toEqual(["Properties", "Safety", "Access"]);
   expect(pairsOf(of, groups[1].names)).toEqual([["hazard"], ["volume", "volume_unit"]]);
@@ -56,7 +56,7 @@ test("the filter panel counts the values of the constant, and conditions reach a
   expect(Object.keys(ADDED).filter((name) => of.fields[name].lookups.length === 0)).toEqual([]);
 });
 
-test("what the form sends is stored, found, shown on the record and exported", async () => {
+test("the values of the form are stored, found, shown on the record and exported", async () => {
   const typed = { name: "Solvents", hazard: "Flammable", volume: "2.5", volume_unit: "liter" };
   const sent = Object.entries(sentValues(of, typed)).filter(([, value]) => value !== "");
   const body = Object.fromEntries(sent.map(([name, value]) => [name, bodyOf(value, of.fields[name])]));

@@ -20,7 +20,7 @@ const feature = (start: number, end: number, more: Partial<Feature> = {}): Featu
   ...more,
 });
 
-test("features that overlap get lanes of their own, at most three", () => {
+test("overlapping features get separate lanes, at most three", () => {
   const lanes = inLanes([feature(5, 9), feature(1, 40), feature(6, 7), feature(10, 12), feature(6, 6)]);
   expect(lanes.map(({ start, end, lane }) => [start, end, lane])).toEqual([
     [1, 40, 0],
@@ -40,7 +40,7 @@ test("features at a match overlap it, modifications may be five residues away", 
   expect(at(feature(26, 30, { group: "variant" }), feature(1, 19))).toEqual(["domain 1", "variant 26"]);
 });
 
-test("features have short names and are told in words", () => {
+test("features have short names and descriptions", () => {
   const ptm = feature(15, 15, { group: "ptm", name: "Phosphoserine; by ATM", id: "x" });
   expect(shortName(ptm)).toBe("Phosphoserine");
   expect(featureText(ptm)).toBe("Phosphoserine; by ATM 15 (x, UniProt)");

@@ -11,7 +11,7 @@ const texts = new Map(
   ),
 );
 
-test("help has every page of the documentation but the map of the code, by its heading", () => {
+test("help lists every page of the documentation except the map of the code, by its heading", () => {
   const files = readdirSync(DOCS).filter((name) => name.endsWith(".md") && name !== "architecture.md");
   expect(HELP_TOPICS.map(({ name }) => `${name}.md`).sort()).toEqual(files.sort());
   for (const { name, title } of HELP_TOPICS)

@@ -45,7 +45,7 @@ test("a stocktake that was started, scanned and applied without a network gets t
   expect(open.map(({ id }) => id)).toEqual(["server", "take"]);
 });
 
-test("what depends on a rejected change of a stocktake waits, and is discarded with its start", async () => {
+test("changes after a rejected change of a stocktake wait, and are discarded with its start", async () => {
   const store = await queueOf(BEGIN, scanned("CO6"), APPLY, scan("CO6"));
   const server = stocktakes({ "": { status: 403, body: { message: "You may not." } } });
   expect(await sendQueue(store, ME, server.send)).toBe(1);
@@ -71,7 +71,7 @@ test.each([204, 404])("a scan is removed after it was sent, also if the answer i
   expect(log).toEqual(["POST /api/v2/stocktakes/local/scans/", "DELETE /api/v2/stocktakes/local/scans/ CO6"]);
 });
 
-test("a rejected scan keeps its stocktake from being applied", async () => {
+test("a stocktake with a rejected scan is not applied", async () => {
   const store = await queueOf(scanned("CO6"), scanned("CO7"), APPLY);
   const answers = { "local/scans/": { status: 400, body: { message: "codes: Too long." } } };
   const server = stocktakes(answers);

@@ -147,7 +147,7 @@ test("a move whose answer was lost is done once and is no conflict", async () =>
   expect(lab.tubes.a).toEqual({ version: 2, location: "box", position: "A1" });
 });
 
-test("shows who changed a record meanwhile, and moves it anyway on demand", async () => {
+test("shows who changed a record meanwhile, and moves it nevertheless on request", async () => {
   const lab = laboratory({ a: { version: 5, location: "shelf", position: "C3" } });
   const store = await queueOf(move("a", "A1"), scan("LO1"));
   expect(await sendQueue(store, ME, lab.send)).toBe(1);
@@ -167,7 +167,7 @@ test("shows who changed a record meanwhile, and moves it anyway on demand", asyn
   expect(lab.tubes.a).toEqual({ version: 6, location: "box", position: "A1" });
 });
 
-test("exchanges two records once, though the answer was lost, and what follows has their new versions", async () => {
+test("swaps two records once although the answer was lost, and later moves use their new versions", async () => {
   const lab = laboratory({
     a: { version: 1, location: "box", position: "A1" },
     b: { version: 4, location: "box", position: "A2" },
@@ -182,7 +182,7 @@ test("exchanges two records once, though the answer was lost, and what follows h
   });
 });
 
-test("does not exchange records of which somebody has changed one, unless somebody decides so", async () => {
+test("does not swap records after one of them was changed, unless the user confirms it", async () => {
   const lab = laboratory({
     a: { version: 1, location: "box", position: "A1" },
     b: { version: 5, location: "shelf", position: "" },
@@ -203,7 +203,7 @@ test("does not exchange records of which somebody has changed one, unless somebo
 test.each([
   ["shelf", "Label of shelf"],
   [null, "no location"],
-])("a conflict with a record in %p says that it is in %p", async (location, where) => {
+])("a conflict with a record in %p names its location %p", async (location, where) => {
   const lab = laboratory({ a: { version: 5, location, position: "" } });
   const store = await queueOf(move("a", "A1"));
   await sendQueue(store, ME, lab.send);
@@ -269,7 +269,7 @@ test("finds codes, paths and free positions in the snapshot", async () => {
   expect([known.at, known.left, known.stocktakes[0].name]).toEqual([7, 0, "Freezer"]);
 });
 
-test("the snapshot is bounded and says how much it leaves out", async () => {
+test("the snapshot is bounded and states how many records it omits", async () => {
   let pages = 0;
   const known = await takeSnapshot(
     async (segment, { page = "1", page_size }) => {

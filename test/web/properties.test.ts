@@ -22,7 +22,7 @@ const of = {
 } as unknown as Declaration;
 const BASE = { id: "1", name: "anti-GFP", status: "LOW", supplier: "Metabion", price: 5, currency: "EUR" };
 
-test("a page lists the fields that have values and that it shows nowhere else", () => {
+test("a page lists the fields with values that it does not show elsewhere", () => {
   const placed = rowOf({
     ...BASE,
     location: { id: "2", name: "Box" },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { databasesOf } from "../../src/web/score/protein-identity.tsx";
 
-test("links accessions of UniProt to databases, and no others", () => {
+test("links only accessions of UniProt to databases", () => {
   expect(databasesOf("P04637").map(([name]) => name)).toEqual(["UniProt", "AlphaFold DB", "InterPro", "ELM"]);
   expect(databasesOf("A0A024RBG1")[1][1]).toBe("https://alphafold.ebi.ac.uk/entry/A0A024RBG1");
   expect(databasesOf("P04637-2").map(([, address]) => address)).toEqual([

@@ -108,7 +108,7 @@ test.each([
   expect(inWords(message, field as unknown as FieldInfo)).toBe(shown);
 });
 
-test("a message that names a value of another field has it in words", () => {
+test("a message about a value of another field shows its label", () => {
   const message = "This field is required if type is VOCABULARYTERM.";
   const { cv_category, ...others } = of.fields;
   expect(inWords(message, cv_category, Object.values(others))).toBe(

@@ -158,7 +158,7 @@ test("the pages can be installed as an application below the base path", async (
   }
 });
 
-test("the service worker keeps what scanning needs, and obeys a policy", async () => {
+test("the service worker caches the files that scanning needs, under a policy", async () => {
   const response = await ask("/service-worker.js");
   expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(response.headers.get("cache-control")).toBe("no-cache");

@@ -83,7 +83,7 @@ test.each([
   ["known=false&domain=outside", [3]],
   ["phosphosite=5", [1, 2]],
   ["known=perhaps", [1, 2, 3, 4]],
-])("the filter %p leaves the matches %p", (query, numbers) => {
+])("the filter %p keeps the matches %p", (query, numbers) => {
   expect(listed(MATCHES, query).map(({ number }) => number)).toEqual(numbers);
 });
 

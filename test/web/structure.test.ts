@@ -22,7 +22,7 @@ const MODEL: StructureModel = {
   ],
 };
 
-test("describes a model, its mismatches and what it lacks", () => {
+test("describes a model, its mismatches and missing residues", () => {
   expect(describeModel(MODEL).join(" ")).toBe(
     "Predicted structure: its B factors are pLDDT, which have a track at the top of the page. Chain A of 2 chains has 4 of 8 residues, 75\u00A0% identical. Residues that differ: R4H. Without coordinates: 1–2, 7.",
   );
@@ -56,7 +56,7 @@ test("says where a match is in the model, and how sure its structure is", () => 
   expect(describeMatch({ ...MODEL, pLddt: null }, { start: 3, end: 3 })).not.toContain("pLDDT");
 });
 
-test("colours residues by steps, and the match and residues without data apart", () => {
+test("colours residues in steps, with separate colours for the match and for residues without data", () => {
   expect([95, 90, 70, 0].map((value) => colourIn("confidence", value))).toEqual(
     [0, 0, 1, 3].map((step) => SCALES.confidence[step].colour),
   );

@@ -24,7 +24,7 @@ test("every class in a style sheet is a class of a page", () => {
   expect([...new Set(names)].filter((name) => !isUsed(name))).toEqual([]);
 });
 
-test("a class has its own rule in one style sheet, so that it means one thing", () => {
+test("each CSS class is defined in one style sheet only", () => {
   const own = SHEETS.flatMap(({ name, css }) =>
     [...css.matchAll(/(?<!,\n)^\.([\w-]+) \{/gm)].map(([, each]) => [each, name] as const),
   );

@@ -15,7 +15,7 @@ import type { Call } from "./call.ts";
  */
 
 /** Facts about a file in the columns. */
-const OF_FILE: Readonly<Record<string, string>> = {
+const FILE_COLUMNS: Readonly<Record<string, string>> = {
   Study: "dataset__studies",
   Project: "dataset__assay__experiment__project__name",
   Collection: "dataset__collections",
@@ -75,7 +75,7 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
   const datafile = DECLARED.get("datafile")!;
   const listing = { ...parseListing(store.resources, datafile, parameters, actor), size: "max" } as const;
   const { rids } = store.reader.list(datafile, listing, actor);
-  const fields = [...Object.values(OF_FILE), SAMPLES, MODEL_OF_RUN];
+  const fields = [...Object.values(FILE_COLUMNS), SAMPLES, MODEL_OF_RUN];
   const files = store.reader.values(datafile, fields, actor, rids);
   const paths = primaryCopies(call, rids);
   const samplesOf = (file: Row): Json[] => file[SAMPLES] as Json[];
@@ -83,27 +83,32 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
   const assays = detailsOf(
     call,
     "Assay",
-    files.map((file) => file[OF_FILE["Assay ID"]]),
+    files.map((file) => file[FILE_COLUMNS["Assay ID"]]),
   );
   const datasets = detailsOf(
     call,
     "Dataset",
-    files.map((file) => file[OF_FILE["Dataset ID"]]),
+    files.map((file) => file[FILE_COLUMNS["Dataset ID"]]),
   );
   const rows = files.flatMap((file, i) => {
-    const own = Object.entries(OF_FILE).map(([title, field]) => [title, inCell(file[field])]);
+    const own = Object.entries(FILE_COLUMNS).map(([title, field]) => [title, inCell(file[field])]);
     const row: Row = {
       ...Object.fromEntries(own),
-      "Instrument Model": file[OF_FILE["Instrument Model"]] ?? file[MODEL_OF_RUN],
-      FilePath: paths.get(rids[i]) ?? file[OF_FILE.FilePath],
-      ...assays.rows.get(String(file[OF_FILE["Assay ID"]])),
-      ...datasets.rows.get(String(file[OF_FILE["Dataset ID"]])),
+      "Instrument Model": file[FILE_COLUMNS["Instrument Model"]] ?? file[MODEL_OF_RUN],
+      FilePath: paths.get(rids[i]) ?? file[FILE_COLUMNS.FilePath],
+      ...assays.rows.get(String(file[FILE_COLUMNS["Assay ID"]])),
+      ...datasets.rows.get(String(file[FILE_COLUMNS["Dataset ID"]])),
     };
     const ids = samplesOf(file).map(idOf);
     return ids.length === 0 ? [row] : ids.map((id) => Object.assign({}, row, samples.rows.get(String(id))));
   });
   const titles = [samples, assays, datasets].flatMap((each) => each.titles);
-  const names = [...Object.keys(OF_FILE), ...Object.keys(OF_SAMPLE), ...OF_SAMPLE_ANNOTATIONS, ...titles];
+  const names = [
+    ...Object.keys(FILE_COLUMNS),
+    ...Object.keys(OF_SAMPLE),
+    ...OF_SAMPLE_ANNOTATIONS,
+    ...titles,
+  ];
   const complete = (row: Row): Row => Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
   return { names, rows: rows.map(complete) };
 }

@@ -34,7 +34,7 @@ const SELECTS =
  * Steps that take long for every row of a large table: reading it instead of an index, sorting, and reading other tables than
  * that of grants.
  */
-const TAKES_LONG = /^(SEARCH|SCAN) t\b(?! USING COVERING)|TEMP B-TREE FOR ORDER BY|\bt_(?!grants\b)/;
+const IS_SLOW_STEP = /^(SEARCH|SCAN) t\b(?! USING COVERING)|TEMP B-TREE FOR ORDER BY|\bt_(?!grants\b)/;
 
 /** Bytes of a body that holds or names at most some hundred records. */
 const SMALL_BODY = 20_000;
@@ -113,7 +113,7 @@ function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
       steps.some((step) => /\bt_(annotations|a\d+)\b/.test(step)) ||
       steps.some((step) => step.includes("VIRTUAL TABLE")) ||
       (!steps.filter((step) => VISITS.test(step)).every((step) => SELECTS.test(step)) &&
-        steps.some((step) => TAKES_LONG.test(step)));
+        steps.some((step) => IS_SLOW_STEP.test(step)));
     if (plans.size >= MAX_PLANS) plans.clear();
     plans.set(text, known);
   }

@@ -12,7 +12,7 @@ import { isForm, readFields, readJson } from "./request-body.ts";
 export const SEARCH = "search/";
 
 /** Headers that concern the body, and the one that makes a GET conditional. */
-const OF_POST = ["content-type", "content-length", "content-encoding", "if-none-match"];
+const POST_HEADERS = ["content-type", "content-length", "content-encoding", "if-none-match"];
 
 /**
  * The GET of a list that a POST to its `search/` stands for. The parameters are in the body, where they may be longer
@@ -30,7 +30,7 @@ export async function listCallOf(call: Call): Promise<Call> {
   const url = new URL(call.url);
   url.pathname = url.pathname.replace(/search\/?$/, "");
   for (const [name, value] of given) url.searchParams.append(name, value);
-  for (const name of OF_POST) headers.delete(name);
+  for (const name of POST_HEADERS) headers.delete(name);
   return { ...call, method: "GET", url, request: new Request(url, { headers, signal: request.signal }) };
 }
 

@@ -42,7 +42,7 @@ export function addRecordOperations(api: Api, store: Store, accounts: Accounts):
 
 /** The handler of a heavy operation, for a process that answers them. */
 export function heavyOperations(database: Database, clock: Clock): (name: string) => Run {
-  const neverOpened = () => {
+  const refuseDirectCall = () => {
     throw new Error("The server starts the connections.");
   };
   const store = openStore(database, clock);
@@ -53,7 +53,7 @@ export function heavyOperations(database: Database, clock: Clock): (name: string
     if (name === READ_ROWS) return readRows;
     // Declaring all operations takes as long as starting the process.
     if (!api) {
-      api = new Api(neverOpened, MAX_MESSAGE_BYTES);
+      api = new Api(refuseDirectCall, MAX_MESSAGE_BYTES);
       addRecordOperations(api, store, new Accounts(database, clock));
     }
     return api.heavy.get(name)!;

@@ -27,7 +27,7 @@ const UNREAD = 10_000;
 /** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
 const GRACE = 300;
 
-const READS_WAIT = "Long lists, searches and reports of other users occupy all processes. Try again later.";
+const READS_BUSY = "Long lists, searches and reports of other users occupy all processes. Try again later.";
 const WRITES_WAIT = "Another bulk change is being made. Try again later.";
 
 /** Holds the write lock during work. */
@@ -185,7 +185,7 @@ export class RequestPool {
     const waiting = { caller, key, resolve, reject };
     this.#waiting.push(waiting);
     this.#dispatch();
-    const late = busy(writes ? WRITES_WAIT : READS_WAIT, 10);
+    const late = busy(writes ? WRITES_WAIT : READS_BUSY, 10);
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one !== waiting);
       reject(late);
@@ -364,9 +364,9 @@ class RequestProcess {
 
   /** Ends an idle process, or one whose response nobody reads. */
   #endUnneeded(): boolean {
-    const isUnneeded = !this.isEnding && (this.key === undefined || this.unreadSince !== undefined);
-    if (isUnneeded) this.end();
-    return isUnneeded;
+    const isIdle = !this.isEnding && (this.key === undefined || this.unreadSince !== undefined);
+    if (isIdle) this.end();
+    return isIdle;
   }
 
   end(): void {

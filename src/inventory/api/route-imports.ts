@@ -3,7 +3,13 @@ import type { Imported } from "../imports/import.ts";
 import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
 import { bytesOf, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
-import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
+import {
+  describeFirstError,
+  type Imports,
+  type ImportRun,
+  type ImportStatus,
+  STATUS,
+} from "../imports/imports.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
@@ -181,7 +187,7 @@ function reportOf({ report, table }: Imported, { dryRun, listsChanges }: ImportO
   if (listsChanges && report.errors.length === 0) return respond(tableOf(table), 200, MEDIA_TYPES.csv);
   const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };
   if (report.errors.length === 0) return respondJson(report, headers);
-  const body = { message: firstErrorOf(report), code: "invalid_request", ...report };
+  const body = { message: describeFirstError(report), code: "invalid_request", ...report };
   return respondJson(body, headers, dryRun && !listsChanges ? 200 : 400);
 }
 

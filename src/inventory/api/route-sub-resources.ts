@@ -121,7 +121,11 @@ export function listOf(
   const { max } = LIMITS.rows;
   const size = parameters.has("page_size") && listing.size !== "max" ? listing.size : max;
   const of = { resource: parent, source };
-  const unseen = call.store.history.deletedUnseen(sub, { resource: parent, rid: source.rid }, call.actor);
+  const unseen = call.store.history.deletedBeforeVisible(
+    sub,
+    { resource: parent, rid: source.rid },
+    call.actor,
+  );
   const seen = not(or(...unseen.map((rid) => compare(["rid"], "==", rid))));
   const condition = and(listing.condition, seen);
   const found = recordsOf(call).list(sub, of, { ...listing, condition, size }, call.base);
@@ -202,7 +206,7 @@ export function requireVisible(
   parent: { resource: Resource; rid: number },
   rid: number,
 ): void {
-  if (store.history.deletedUnseen(sub, parent, actor).includes(rid)) throw notFound();
+  if (store.history.deletedBeforeVisible(sub, parent, actor).includes(rid)) throw notFound();
 }
 
 export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);

@@ -88,7 +88,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const { actor, store } = call;
   const { searchParams } = call.url;
   const value = await readJson(call.request, call.maxBytes);
-  const named = namedIds(searchParams, value);
+  const named = readIds(searchParams, value);
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? makeParameters(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
@@ -221,7 +221,7 @@ function makeParameters(filters: { [name: string]: Json }): URLSearchParams {
  * The ids of a bulk deletion, without duplicates: parameters `id` or `ids`, repeated or separated by commas, optionally
  * with `id=` in front (`?id=<id_1>,id=<id_2>`, as in the specification); or a body that is a list or {"ids": […]}.
  */
-function namedIds(parameters: URLSearchParams, body: Json): string[] {
+function readIds(parameters: URLSearchParams, body: Json): string[] {
   const fromQuery = ["id", "ids"].flatMap((name) => parameters.getAll(name)).join(",");
   const listed = membersOf(body)?.ids ?? body;
   const given = (Array.isArray(listed) ? listed : []).map((item) => {

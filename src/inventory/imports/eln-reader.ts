@@ -153,7 +153,7 @@ class ElnReader {
     const isShort = this.#isOwn && description === "";
     const header = { header: "description", names: ["description"], kind: "TEXT" };
     if (description !== "" || (isShort && text !== ""))
-      this.#put(record, header, [isShort ? text : asPlain(description)]);
+      this.#put(record, header, [isShort ? text : toPlainText(description)]);
     if (!isShort) this.#note(record, text, "", "text");
     for (const comment of graph.follow(dataset.comment)) {
       const by = [this.#people(comment.author), graph.text(comment.dateCreated)].filter(Boolean).join(", ");
@@ -163,7 +163,7 @@ class ElnReader {
 
   #note(record: ElnRecord, text: string, by: string, name: string): void {
     if (text === "") return;
-    record.notes.push({ text: asPlain(text), by, name });
+    record.notes.push({ text: toPlainText(text), by, name });
     if (isRich(text)) {
       const content = new TextEncoder().encode(text);
       record.files.push({ name: `${name}.html`, type: "text/html", content, sha256: "", size: "" });
@@ -200,7 +200,7 @@ class ElnReader {
       return [["Link", address === "" ? name : `${name}, ${address}`]];
     });
     const steps = graph.follow(dataset.step).map((step, i) => {
-      const texts = graph.follow(step.itemListElement).map((item) => asPlain(graph.text(item.text)));
+      const texts = graph.follow(step.itemListElement).map((item) => toPlainText(graph.text(item.text)));
       const state = graph.text(step.creativeWorkStatus);
       return [`Step ${i + 1}`, `${texts.join(" ")}${state === "" ? "" : ` (${state})`}`];
     });
@@ -303,7 +303,7 @@ class ElnReader {
     const mediaType = (type || Bun.file(name).type).split(";")[0].trim();
     record.files.push({ name, type: mediaType, content, sha256, size });
     const description = graph.text(node.description);
-    if (!this.#isOwn && description !== "") record.about.push(`${name}: ${asPlain(description)}`);
+    if (!this.#isOwn && description !== "") record.about.push(`${name}: ${toPlainText(description)}`);
   }
 }
 
@@ -313,7 +313,7 @@ const unknownPublisher = (name: string): Problem =>
     `The archive was written by ${name === "" ? "an unnamed program" : JSON.stringify(name.slice(0, 100))}. Archives of ${PUBLISHERS.join(" and ")} can be imported; export a table (CSV or XLSX) from other notebooks.`,
   );
 
-const asPlain = (text: string): string => (isHtml(text) ? plainText(text) : text);
+const toPlainText = (text: string): string => (isHtml(text) ? plainText(text) : text);
 const lastPart = (id: string): string => decoded(id.replace(/\/+$/, "").split("/").pop() ?? "");
 
 function ownColumn(id: string, given: string, kind: string): ElnColumn {

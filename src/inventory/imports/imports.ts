@@ -198,7 +198,7 @@ export class Imports {
       const imported = await this.#work(entry, request);
       const { report } = imported;
       const isRefused = report.errors.length > 0 && !report.dry_run;
-      const message = isRefused ? firstErrorOf(report) : null;
+      const message = isRefused ? describeFirstError(report) : null;
       await this.#end(entry, { state: isRefused ? "refused" : "finished", message, report });
       return imported;
     } catch (error) {
@@ -311,7 +311,7 @@ function change(entry: Entry, status: Partial<ImportStatus>): void {
   entry.onChange?.();
 }
 
-export function firstErrorOf({ errors: [{ row, column, message }] }: ImportReport): string {
+export function describeFirstError({ errors: [{ row, column, message }] }: ImportReport): string {
   return `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
 }
 

@@ -115,7 +115,7 @@ function writeText(document: Document, label: Label, area: Area): void {
   const below = [label.about, label.code].filter((line) => line !== "");
   const fitsAt = (size: number) => (line: string) => widthOf(document, line, size) <= area.width;
   const roomAt = (size: number): number =>
-    Math.floor((area.height - below.length * smallOf(size) * LINE) / (size * LINE));
+    Math.floor((area.height - below.length * smallerSize(size) * LINE) / (size * LINE));
   for (let size = SIZES.most; size >= SIZES.least; size -= SIZES.step) {
     const names = wrap(label.name, fitsAt(size));
     if (names.length <= roomAt(size) && names.every(fitsAt(size)))
@@ -129,7 +129,7 @@ function writeText(document: Document, label: Label, area: Area): void {
   writeLines(document, label, { names, below: hasRoom ? below : [label.code], size }, area);
 }
 
-const smallOf = (size: number): number => Math.max(SIZES.least, size * 0.75);
+const smallerSize = (size: number): number => Math.max(SIZES.least, size * 0.75);
 
 function writeLines(
   document: Document,
@@ -143,7 +143,7 @@ function writeLines(
     top += points * LINE;
   };
   for (const line of names) write(line, size);
-  const small = smallOf(size);
+  const small = smallerSize(size);
   const fits = (line: string): boolean => widthOf(document, line, small) <= width;
   for (const text of below)
     // The code is never cut off, but set in a smaller font.

@@ -45,7 +45,7 @@ export function findAnnotation(resource: Resource, name: string): NamedAnnotatio
   const words = name.slice(PREFIX.length).split("__");
   for (let n = words.length; n > 0; n--) {
     const found = resource.annotations.find(words.slice(0, n).join("__"));
-    if (found.length > 1) return { error: severalTypes(found), isUnknown: false };
+    if (found.length > 1) return { error: ambiguousTypes(found), isUnknown: false };
     if (found.length === 1) return { type: found[0], rest: words.slice(n) };
   }
   return { error: unknownAnnotation(resource, words), isUnknown: true };
@@ -60,7 +60,7 @@ function unknownAnnotation(resource: Resource, words: readonly string[]): string
   return `${quoted(typed) === "The given text" ? shownName(typed) : quoted(typed)} is not an annotation of ${resource.name} records.${hint}`;
 }
 
-const severalTypes = (types: readonly AnnotationType[]): string =>
+const ambiguousTypes = (types: readonly AnnotationType[]): string =>
   `Several types have this name. Give the id of one: ${types.map(candidate).join("; ")}.`;
 
 type Candidate = Readonly<Record<"id" | "kind" | "label" | "model_name" | "model_type", Stored>>;

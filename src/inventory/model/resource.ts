@@ -449,7 +449,7 @@ type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table
   };
 
 /** Pages show the description of a record below its name, and lists only where there is room for it. */
-export const IN_HEAD: { form: FieldForm } = { form: { shownIn: "head" } };
+export const SHOWN_IN_HEAD: { form: FieldForm } = { form: { shownIn: "head" } };
 
 /** Completes the declaration of a resource whose records have a name, owners and a life cycle. */
 export const ownedResource = ({ fields, showsAccess = "always", ...declared }: Declared): Resource => ({
@@ -462,7 +462,7 @@ export const ownedResource = ({ fields, showsAccess = "always", ...declared }: D
   fields: {
     ...commonFields(),
     ...fields,
-    ...(fields.description ? { description: { ...fields.description, ...IN_HEAD } } : {}),
+    ...(fields.description ? { description: { ...fields.description, ...SHOWN_IN_HEAD } } : {}),
     public: publicField({ shown: showsAccess }),
     permissions: permissionsField({ shown: "extra" }),
     ...ownerFields({ shown: showsAccess }),

@@ -32,12 +32,12 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   }
 
   used(resource: Resource, actor: Actor): AnnotationType[] {
-    return this.#list(resource, actor, this.#usedRows(resource, actor), []);
+    return this.#list(resource, actor, this.#listUsedTypes(resource, actor), []);
   }
 
   offered(resource: Resource, actor: Actor): AnnotationType[] {
     const others = this.#select(actor, this.#applies(resource), ` ORDER BY t.name LIMIT ${MAX_UNUSED}`);
-    return this.#list(resource, actor, this.#usedRows(resource, actor), others);
+    return this.#list(resource, actor, this.#listUsedTypes(resource, actor), others);
   }
 
   /** Types in use, then others, each once and by name. */
@@ -68,7 +68,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     or(compare(["model_name"], "==", ""), compare(["model_name"], "==", model));
 
   /** Types of which records of the list have values; each is found by one lookup. */
-  #usedRows(resource: Resource, actor: Actor): Row[] {
+  #listUsedTypes(resource: Resource, actor: Actor): Row[] {
     const { name } = resource;
     const next = "SELECT min(annotation_type) FROM annotation_value WHERE object_kind = ?1";
     const text =

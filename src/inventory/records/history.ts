@@ -147,7 +147,7 @@ export class History {
   }
 
   /** Row numbers of deleted sub-resources that were deleted before the actor could view their record. */
-  deletedUnseen(sub: Resource, parent: { resource: Resource; rid: number }, actor: Actor): number[] {
+  deletedBeforeVisible(sub: Resource, parent: { resource: Resource; rid: number }, actor: Actor): number[] {
     if (actor.superuser) return [];
     const { resource, rid } = parent;
     const seen = couldView(resource, actor, BEFORE);
@@ -387,7 +387,7 @@ export class History {
       const segment = segmentOf(this.resources.get(String(kind))!);
       changes[segment] = (changes[segment] ?? 0) + Number(changed);
     }
-    const visibleOnes = Object.values(changes).reduce((a, b) => a + b, 0);
+    const visibleCount = Object.values(changes).reduce((a, b) => a + b, 0);
     const undoneBy = this.#undoneBy(row.rid);
     const by = row.full_name === "" ? row.username : row.full_name;
     const shown = {
@@ -399,7 +399,7 @@ export class History {
       undoes: row.undoes_id,
       undone_by: undoneBy,
     };
-    const partly = visibleOnes < this.#count("record_change WHERE batch = ?", [row.rid]);
+    const partly = visibleCount < this.#count("record_change WHERE batch = ?", [row.rid]);
     return { row: Number(row.rid), id: String(row.batch_id), partly, undoneBy, shown };
   }
 

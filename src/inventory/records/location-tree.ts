@@ -7,7 +7,7 @@ import { columnOf, type Resources, targetOf } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
 import { StorageSpace, type Usage, usageOf } from "./storage-space.ts";
-import { INSIDE, outermost, type WayInto, waysInto } from "./tree-fields.ts";
+import { INSIDE, outermost, type WayInto, listWaysInto } from "./tree-fields.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
@@ -84,7 +84,7 @@ export class LocationTree {
       const conditions =
         of === undefined
           ? [outermost(viewer, resource, INSIDE[resource.name].length)]
-          : waysInto(viewer, of.resource)
+          : listWaysInto(viewer, of.resource)
               .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
@@ -98,7 +98,7 @@ export class LocationTree {
       const { total } = this.reader.list(resource, listing, actor);
       const isPast = (page - 1) * size >= total;
       const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
-      const inside = this.#sum(waysInto(viewer, resource), rids, actor);
+      const inside = this.#sum(listWaysInto(viewer, resource), rids, actor);
       const contents = this.#sum(this.#contents.get(resource.name)!, rids, actor);
       const spaces = new StorageSpace(this.statements, viewer).spaces(resource, rids);
       const results = this.#nodes(resource, rids, actor).map((node, i) =>

@@ -5,7 +5,7 @@ import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Viewer } from "../model/resource.ts";
 import { hasPosition, occupiedIn } from "../resources/position.ts";
 import type { Statements } from "./statements.ts";
-import { type WayInto, waysInto } from "./tree-fields.ts";
+import { type WayInto, listWaysInto } from "./tree-fields.ts";
 
 /** The capacity of a record of the tree and its number of items, including those that the caller may not view. */
 export interface Usage {
@@ -79,7 +79,7 @@ export class StorageSpace {
       for (const [of, nodes] of level) {
         for (const node of nodes) seen.add(`${of.name} ${String(node.row.rid)}`);
         if (of.name === "location") all.push(...nodes);
-        for (const way of waysInto(this.viewer, of)) {
+        for (const way of listWaysInto(this.viewer, of)) {
           const inside = this.#inside(way, nodes).filter(
             ({ row }) => !seen.has(`${way.resource.name} ${String(row.rid)}`),
           );

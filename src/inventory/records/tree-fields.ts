@@ -37,7 +37,7 @@ export function outermost({ resources, actor }: Viewer, resource: Resource, coun
 }
 
 /** The fields by which records are inside those of one list, with the condition that no earlier field decides. */
-export const waysInto = (viewer: Viewer, to: Resource): Required<WayInto>[] =>
+export const listWaysInto = (viewer: Viewer, to: Resource): Required<WayInto>[] =>
   IN_TREE.map((name) => viewer.resources.get(name) as RoutedResource).flatMap((resource) =>
     INSIDE[resource.name].flatMap((field, i) =>
       targetOf(viewer.resources, resource.fields[field]).name === to.name

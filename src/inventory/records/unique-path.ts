@@ -56,7 +56,7 @@ export class UniquePaths {
       const key = JSON.stringify(end);
       let found = owners.get(key);
       if (!found) {
-        const { text, args } = endingSo(viewer, resource, end)!;
+        const { text, args } = pathEndsWith(viewer, resource, end)!;
         const rows = this.statements.all({ text: `${text} LIMIT 2`, args });
         owners.set(key, (found = rows.map((row) => Number(row.rid))));
       }
@@ -126,13 +126,17 @@ export class UniquePaths {
 const keyOf = ({ name }: Resource, rid: number | null): string => `${name} ${rid}`;
 
 /** Selects the records whose path, as the reader sees it, ends with these names, from inside out; undefined if none can. */
-function endingSo(viewer: Viewer, resource: Resource, [name, ...outer]: readonly string[]): Sql | undefined {
+function pathEndsWith(
+  viewer: Viewer,
+  resource: Resource,
+  [name, ...outer]: readonly string[],
+): Sql | undefined {
   if (outer.length === 0)
     return selectVisible(viewer, resource, "t.rid AS rid", and(compare([resource.key], "==", name), ALIVE));
   // Without their indexes: few records are in the same one, and many have the same name.
   const named = ` AND +t.${columnOf(resource, resource.key)} = ? AND +t.deleted = 0`;
   const ways = INSIDE[resource.name].flatMap((field, i): Sql[] => {
-    const around = endingSo(viewer, targetOf(viewer.resources, resource.fields[field]), outer);
+    const around = pathEndsWith(viewer, targetOf(viewer.resources, resource.fields[field]), outer);
     if (!around) return [];
     const among = `${named} AND t.${columnOf(resource, field)} IN (${around.text})`;
     const { text, args } = selectVisible(

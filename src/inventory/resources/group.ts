@@ -1,5 +1,5 @@
 import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
-import { IN_DETAILS, IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
+import { IN_DETAILS, SHOWN_IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
 
 /** All signed-in users may view groups; administrators write them. */
 export const group: Resource = {
@@ -24,7 +24,7 @@ export const group: Resource = {
       maxLength: 150,
       pattern: { expression: /^[^,]*$/, rule: "a name without commas" },
     }),
-    description: text("Description.", IN_HEAD),
+    description: text("Description.", SHOWN_IN_HEAD),
     members: computed("Members. Bodies accept usernames, ids, or objects with either.", {
       shown: "extra",
       write: "optional",

@@ -16,7 +16,7 @@ import {
   sealed,
   sharedFiles,
 } from "./manifest.ts";
-import { damageOfCorpus, damageOfFeatures, readStoredJobs } from "../../scoring/index.ts";
+import { findCorpusDamage, findFeatureDamage, readStoredJobs } from "../../scoring/index.ts";
 import { readAttachments } from "../health/read-attachments.ts";
 
 export interface BackupOptions {
@@ -65,7 +65,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   try {
     copyDatabase(source, createFile(copy, owner));
     const found = examine(copy);
-    const damaged = damagedIn(copy);
+    const damaged = listDamagedFiles(copy);
     const sums = await compressFile(copy, packed, { owner, key });
     rmSync(copy);
     await readBack(packed, sums, key);
@@ -220,7 +220,7 @@ function keptIn(to: string): (file: string) => FileEntry | undefined {
 }
 
 /** Names of what is damaged in a copy of the database, as far as SQLite does not find it. */
-function damagedIn(path: string): string[] {
+function listDamagedFiles(path: string): string[] {
   using reader = openReader(path);
   return [...readStoredJobs(reader), ...readAttachments(reader)]
     .filter(({ damage }) => damage !== null)
@@ -252,7 +252,7 @@ async function keepFiles(
       options,
       kept,
       { source: `corpora/${name}`, as: `corpora/${name}` },
-      damageOfCorpus,
+      findCorpusDamage,
     );
     if (entry) corpora.push(entry);
     else damaged.push(`corpora/${name}`);
@@ -261,7 +261,7 @@ async function keepFiles(
     const source = `features/${name}`;
     const hash = fileHash(join(options.from, source));
     const as = source.replace(/features$/, `${hash.slice(0, 16)}.features`);
-    const entry = await keepFile(options, kept, { source, as }, damageOfFeatures);
+    const entry = await keepFile(options, kept, { source, as }, findFeatureDamage);
     if (entry && entry.sha256 !== hash) throw new Error(`${source} was replaced while it was copied`);
     if (entry) features.push(entry);
     else damaged.push(source);

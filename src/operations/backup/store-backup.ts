@@ -59,7 +59,7 @@ export async function backUpToStore(
       });
     const name = basename(path);
     const text = readFileSync(path, "utf8");
-    await store.putText(name, text);
+    await store.uploadText(name, text);
     keepManifest(place, name, text);
     return { path: store.where(name), manifest };
   } finally {

@@ -149,7 +149,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
   if (body.proteins && !hasMotifs && !areWrong)
     problems.add(["patterns"], "give a pattern or a motif class.");
   if (body.proteins && body.skipInvalid) problems.add(["skipInvalid"], "it is for tables only.");
-  problems.throwAny();
+  problems.throwIfAny();
   if (body.table !== undefined) {
     const patterns = hasMotifs ? [...expressions, ...classes] : undefined;
     const table = readBatch(body.table, parts.corpus(), parts, {

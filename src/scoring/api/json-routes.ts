@@ -366,6 +366,6 @@ function checkPattern(expression: string): Static<typeof PatternSchema> {
   const suggestions = suggestPatterns(expression);
   const problems = new ProblemList();
   problems.collect(() => readExpression(expression, ["pattern"]));
-  problems.throwAny({ position: problems.first?.character ?? 1, suggestions });
+  problems.throwIfAny({ position: problems.first?.character ?? 1, suggestions });
   return { ...meaningOf(expression, parsePattern(expression)), suggestions };
 }

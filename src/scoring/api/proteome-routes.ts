@@ -49,7 +49,7 @@ export interface ProteomeParts {
 const SEARCHES = "/api/scoring/proteome/searches";
 const HEADERS = { ...NO_STORE, "Content-Type": "application/json" };
 
-const ofSearch = {
+const searchParameters = {
   access: "public",
   params: { id: SearchId.properties.id },
   returns: ProteomeSearchSchema,
@@ -91,7 +91,7 @@ export const proteomeOperations = [
     },
   }),
   operation("GET /api/scoring/proteome/searches/:id", {
-    ...ofSearch,
+    ...searchParameters,
     operationId: "getProteomeSearch",
     summary: "Get a proteome search",
     description:
@@ -106,7 +106,7 @@ export const proteomeOperations = [
     },
   }),
   operation("DELETE /api/scoring/proteome/searches/:id", {
-    ...ofSearch,
+    ...searchParameters,
     access: "anyone",
     operationId: "cancelProteomeSearch",
     summary: "Cancel a proteome search",
@@ -121,7 +121,7 @@ export const proteomeOperations = [
   }),
   operation("GET /api/scoring/proteome/searches/:id/matches", {
     access: "public",
-    params: ofSearch.params,
+    params: searchParameters.params,
     operationId: "downloadProteomeMatches",
     summary: "Download the matches of a proteome search",
     description: "All matches that pass the filters, as `labd proteome search` prints them.",

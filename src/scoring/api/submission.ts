@@ -37,7 +37,7 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
     problems.add(["homologs"], "the homologs are the rows of the alignment. Remove others from it.");
   if (body.alignmentQuery !== undefined && body.alignment === undefined)
     problems.add(["alignmentQuery"], "give the alignment, too.");
-  problems.throwAny();
+  problems.throwIfAny();
   const { name, sequence, alignment } = query!;
   const { homologs, model } = common;
   const patterns = [...common.expressions, ...common.classes];

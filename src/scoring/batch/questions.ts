@@ -91,7 +91,7 @@ function readRecord(record: string, line: number): Omit<NamedQuestion, "patterns
   const { accession: name, description } = readHeader(header);
   if (name === "") throw fastaProblem(line, ": the header has no identifier");
   const body = " ".repeat(header.length + 1) + withoutComments(record.slice(header.length + 1));
-  const { sequence, fault } = readProteinText(withoutInnerStops(body));
+  const { sequence, fault } = readProteinText(removeInnerStops(body));
   if (fault) {
     const place = placeOf(body, fault.position);
     throw fastaProblem(line + place.line - 1, `, character ${place.character}: ${fault.reason}`);
@@ -101,7 +101,7 @@ function readRecord(record: string, line: number): Omit<NamedQuestion, "patterns
 }
 
 /** Genome projects write stop codons as *; an inner one is an unknown residue. */
-function withoutInnerStops(body: string): string {
+function removeInnerStops(body: string): string {
   let end = body.length;
   while (end > 0 && !/[A-Za-z]/.test(body[end - 1])) end--;
   return body.slice(0, end).replaceAll("*", "X") + body.slice(end);

@@ -35,7 +35,7 @@ export interface ShardEnd {
   sha256: string;
 }
 
-export function beginningOf(
+export function shardHeader(
   questions: readonly NamedQuestion[],
   shard: Shard,
   run: Omit<Run, "queries" | "patterns">,

@@ -166,7 +166,7 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
 }
 
 /** Reads every byte of a corpus file, whatever its calibration. @returns why it is damaged; null if it is intact */
-export function damageOfCorpus(path: string): string | null {
+export function findCorpusDamage(path: string): string | null {
   try {
     const corpus = openCorpus(mapOrRead(path));
     corpus.verify();

@@ -47,7 +47,7 @@ export function readPatterns(
       requests.push(problems.collect(() => readMotifClass(name, classes, ["motifClasses", i])));
     if (problems.count("motifClasses") >= MAX_ERRORS) break;
   }
-  problems.throwAny();
+  problems.throwIfAny();
   return requests.filter((request) => request !== null);
 }
 

@@ -280,7 +280,7 @@ export const hashRow = (hasher: Bun.CryptoHasher, { accession, md5, flag, featur
   void hasher.update(JSON.stringify([accession, md5, flag, features]));
 
 /** Reads a whole file. @returns why it is damaged, as far as its version allows to tell; null if it is intact */
-export function damageOfFeatures(path: string): string | null {
+export function findFeatureDamage(path: string): string | null {
   const opened = openFile(path, 0);
   if (!opened) return "it cannot be read, or another version of labd wrote it";
   const { database, sha256 } = opened;

@@ -33,7 +33,7 @@ export const MAX_PER_PROTEIN = 200_000;
 const MAX_LINE = 1_000_000;
 
 /** @param line text of the line, which the message quotes */
-export function badLine(number: number, reason: string, line = ""): Problem {
+export function lineProblem(number: number, reason: string, line = ""): Problem {
   const quoted =
     line === "" ? "" : ` The line: ${JSON.stringify(line.length > 120 ? `${line.slice(0, 120)}…` : line)}`;
   return new Problem("invalid_request", `line ${number}: ${reason}${quoted}`);
@@ -68,7 +68,7 @@ export class LineReader implements FeatureReader {
   #pass(line: string): void {
     this.#number++;
     if (line.length > MAX_LINE)
-      throw badLine(this.#number, `more than ${MAX_LINE.toLocaleString("en")} characters.`);
+      throw lineProblem(this.#number, `more than ${MAX_LINE.toLocaleString("en")} characters.`);
     this.line(line, this.#number);
   }
 }
@@ -113,12 +113,12 @@ export function readSpan(
 ): { start: number; end: number } {
   const [start, end] = [Number(from), Number(to)];
   if (!WHOLE.test(from) || !WHOLE.test(to) || start < 1)
-    throw badLine(
+    throw lineProblem(
       number,
       `start and end: expected whole numbers from 1; ${JSON.stringify(from.slice(0, 20))} and ${JSON.stringify(to.slice(0, 20))} were given.`,
       line,
     );
-  if (end < start) throw badLine(number, `the end ${end} is before the start ${start}.`, line);
+  if (end < start) throw lineProblem(number, `the end ${end} is before the start ${start}.`, line);
   return { start, end };
 }
 
@@ -128,6 +128,6 @@ export function readSpan(
 export function readPosition(text: string, number: number, line: string): number | null {
   const [, digits] = /^[<>?]?(\d{0,9})$/.exec(text) ?? [];
   if (digits === undefined)
-    throw badLine(number, `${JSON.stringify(text.slice(0, 20))} is no position.`, line);
+    throw lineProblem(number, `${JSON.stringify(text.slice(0, 20))} is no position.`, line);
   return digits === "" ? null : Number(digits);
 }

@@ -1,6 +1,13 @@
 import { cellsOf } from "../corpus/elm-table.ts";
 import { type Feature, groupOfProgram, groupOfType, placed } from "./feature.ts";
-import { badLine, type Emit, type FeatureReader, LineReader, readSpan, RowJoiner } from "./feature-reader.ts";
+import {
+  lineProblem,
+  type Emit,
+  type FeatureReader,
+  LineReader,
+  readSpan,
+  RowJoiner,
+} from "./feature-reader.ts";
 
 /** Formats with one feature per line. */
 
@@ -14,11 +21,11 @@ export function readElmInstances(emit: Emit): FeatureReader {
     if (line === "" || line.startsWith("#")) return;
     const cells = cellsOf(line);
     if (cells === null)
-      throw badLine(number, "a quotation mark is not closed, or does not enclose a whole cell.", line);
+      throw lineProblem(number, "a quotation mark is not closed, or does not enclose a whole cell.", line);
     if (!columns) {
       const missing = ELM_COLUMNS.filter((name) => !cells.includes(name));
       if (missing.length > 0)
-        throw badLine(
+        throw lineProblem(
           number,
           `the columns ${missing.join(", ")} are missing. Expected ELM's table of instances.`,
           line,
@@ -27,10 +34,10 @@ export function readElmInstances(emit: Emit): FeatureReader {
       return;
     }
     if (cells.length !== columns.length)
-      throw badLine(number, `${cells.length} cells for ${columns.length} columns.`, line);
+      throw lineProblem(number, `${cells.length} cells for ${columns.length} columns.`, line);
     const cell = (name: string): string => cells[columns!.indexOf(name)]?.trim() ?? "";
     const names = [cell("Primary_Acc"), cell("ProteinName"), ...cell("Accessions").split(/\s+/)];
-    if (names[0] === "") throw badLine(number, "Primary_Acc is empty.", line);
+    if (names[0] === "") throw lineProblem(number, "Primary_Acc is empty.", line);
     const structures = cell("PDB").split(/\s+/).filter(Boolean);
     const feature: Feature = {
       group: "motif",
@@ -85,7 +92,7 @@ export function readGff3(emit: Emit): FeatureReader {
     if (line.startsWith("#")) return;
     const cells = line.split("\t");
     if (cells.length < 8)
-      throw badLine(number, `${cells.length} columns; GFF3 has 9, separated by tabs.`, line);
+      throw lineProblem(number, `${cells.length} columns; GFF3 has 9, separated by tabs.`, line);
     const [sequence, source, type, from, to] = cells;
     // InterProScan's extent of the whole protein.
     if (type === "polypeptide") return;
@@ -141,13 +148,13 @@ export function readBed(emit: Emit): FeatureReader {
     const cells = line.includes("\t") ? line.split("\t") : line.trim().split(/ +/);
     const [sequence, from, to, name = ""] = cells.map((cell) => cell.trim());
     if (cells.length < 3 || !/^\d{1,9}$/.test(from) || !/^\d{1,9}$/.test(to))
-      throw badLine(
+      throw lineProblem(
         number,
         "expected a protein, a start from 0 and an end, separated by tabs or spaces.",
         line,
       );
     if (Number(to) <= Number(from))
-      throw badLine(
+      throw lineProblem(
         number,
         `the end ${to} is not after the start ${from}; a BED range begins at 0 and excludes its end.`,
         line,
@@ -181,7 +188,7 @@ export function readInterProTsv(emit: Emit): FeatureReader {
     if (line === "" || line.startsWith("#")) return;
     const cells = line.split("\t").map((cell) => (cell.trim() === "-" ? "" : cell.trim()));
     if (cells.length < INTERPRO_COLUMNS)
-      throw badLine(
+      throw lineProblem(
         number,
         `${cells.length} columns; InterProScan's TSV has ${INTERPRO_COLUMNS} to 15, separated by tabs.`,
         line,

@@ -1,5 +1,5 @@
 import {
-  badLine,
+  lineProblem,
   type Emit,
   type FeatureReader,
   LineReader,
@@ -44,7 +44,7 @@ export function readUniProtFlat(emit: Emit): FeatureReader {
     if (line.trim() === "") return;
     if (isSequence && line.startsWith("     ")) return void (entry.residues += line.replace(/\s+/g, ""));
     if (!/^([A-Z]{2}|\*\*)( {3}|$)/.test(line))
-      throw badLine(
+      throw lineProblem(
         number,
         "expected a code of two letters and three spaces, as in UniProt's flat file.",
         line,
@@ -70,11 +70,11 @@ export function readUniProtFlat(emit: Emit): FeatureReader {
     }
     close();
     if (entry.features.length > MAX_PER_PROTEIN)
-      throw badLine(number, "too many features of one protein.", line);
+      throw lineProblem(number, "too many features of one protein.", line);
     open = readFeature(line, number);
   };
   return new LineReader(read, (lines) => {
-    if (hasContent) throw badLine(lines, "the last entry has no end (//). The file is truncated.");
+    if (hasContent) throw lineProblem(lines, "the last entry has no end (//). The file is truncated.");
   });
 }
 

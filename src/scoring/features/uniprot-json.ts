@@ -1,5 +1,5 @@
 import { Problem } from "../../problem.ts";
-import { badLine, type Emit, type FeatureReader } from "./feature-reader.ts";
+import { lineProblem, type Emit, type FeatureReader } from "./feature-reader.ts";
 import { UniProtEntry } from "./uniprot-entry.ts";
 
 /** Characters of one entry: titin's has 12 million. */
@@ -39,14 +39,14 @@ export function readUniProtJson(emit: Emit, head: string): FeatureReader {
     try {
       entry = JSON.parse(text) as JsonEntry;
     } catch (error) {
-      throw badLine(
+      throw lineProblem(
         line,
         `the entry that begins here is no valid JSON: ${(error as Error).message}.`,
         text.slice(0, 120),
       );
     }
     if (typeof entry.primaryAccession !== "string")
-      throw badLine(
+      throw lineProblem(
         line,
         "the entry that begins here has no primaryAccession. Expected UniProt's JSON.",
         text.slice(0, 120),
@@ -55,7 +55,7 @@ export function readUniProtJson(emit: Emit, head: string): FeatureReader {
       parseEntry(entry).emit(emit);
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw badLine(line, `the entry ${entry.primaryAccession} is not of UniProt's form.`);
+      throw lineProblem(line, `the entry ${entry.primaryAccession} is not of UniProt's form.`);
     }
   });
 }
@@ -159,7 +159,7 @@ class ObjectSplitter implements FeatureReader {
 
   end(): void {
     if (this.#depth > 0 || this.#outer !== "" || this.#isString)
-      throw badLine(this.#line, "the text ends within an entry or a list. The file is truncated.");
+      throw lineProblem(this.#line, "the text ends within an entry or a list. The file is truncated.");
   }
 
   #isEntry(code: number): boolean {
@@ -170,14 +170,17 @@ class ObjectSplitter implements FeatureReader {
     if (code === OPEN || code === LIST) this.#outer += String.fromCharCode(code);
     else if (code === CLOSE || code === LIST_END) this.#outer = this.#outer.slice(0, -1);
     else if (this.#outer === "" && !isSpace(code))
-      throw badLine(this.#line, "expected JSON of UniProt: an entry, a list of entries, or a search result.");
+      throw lineProblem(
+        this.#line,
+        "expected JSON of UniProt: an entry, a list of entries, or a search result.",
+      );
   }
 
   #keep(part: string): void {
     this.#parts.push(part);
     this.#size += part.length;
     if (this.#size > MAX_ENTRY)
-      throw badLine(
+      throw lineProblem(
         this.#begun,
         `the entry that begins here has more than ${MAX_ENTRY.toLocaleString("en")} characters.`,
       );

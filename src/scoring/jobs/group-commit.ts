@@ -14,10 +14,10 @@ export class GroupCommit<Item, Answer> {
   #waiting: Waiting<Item, Answer>[] = [];
   #closed = false;
 
-  /** @param whenWritable a promise if another writer holds the database */
+  /** @param waitUntilWritable a promise if another writer holds the database */
   constructor(
     private readonly write: (items: readonly Item[]) => (Answer | Problem)[],
-    private readonly whenWritable: () => Promise<void> | undefined = () => undefined,
+    private readonly waitUntilWritable: () => Promise<void> | undefined = () => undefined,
   ) {}
 
   get isClosed(): boolean {
@@ -38,7 +38,7 @@ export class GroupCommit<Item, Answer> {
 
   async #flushWhenWritable(): Promise<void> {
     try {
-      await this.whenWritable();
+      await this.waitUntilWritable();
     } catch (error) {
       for (const { reject } of this.#waiting.splice(0)) reject(error);
     }

@@ -33,7 +33,7 @@ export function readJobRequest(submission: JobSubmission, context: ReadingContex
   const query = sequence.replace(/[ \t\r\n]+/g, "");
   problems.collect(() => requireLength(query.length, context.maxQueryLength, ["sequence"]));
   const patterns = problems.collect(() => readPatterns(submission, context.classes, MAX_ELEMENTS)) ?? [];
-  problems.throwAny();
+  problems.throwIfAny();
   return { identifier, query, model, patterns, homologs, alignment };
 }
 

@@ -53,7 +53,7 @@ export interface PoolOptions {
   /** Milliseconds until a failed write is tried again. */
   retryInterval?: number;
   /** A promise if another writer holds the database, such as an import. */
-  whenWritable?: () => Promise<void> | undefined;
+  waitUntilWritable?: () => Promise<void> | undefined;
   /** Called when a job starts, reaches another stage, or may have ended. */
   changed?: () => void;
   /** Work of workers while there is no job for them. */
@@ -443,7 +443,7 @@ export class Pool {
   /** Tries a write again: when another writer has finished, or after a while, for example if the disk is full. */
   #retryLater(error: unknown, event: string, about: { job?: string }, action: () => void): void {
     const isLocked = (error as { code?: string }).code === "SQLITE_BUSY";
-    const writable = isLocked ? this.#options.whenWritable?.() : undefined;
+    const writable = isLocked ? this.#options.waitUntilWritable?.() : undefined;
     if (writable) return void writable.catch(() => {}).then(() => this.#closed || action());
     this.#options.log.problem(event, { ...about, cause: describe(error) });
     this.#later(action);

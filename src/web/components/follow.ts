@@ -44,8 +44,8 @@ export function useFollowed<T>(
       setValue(now);
       if (hasEnded(now)) source?.close();
     };
-    void loadOnce().then((goesOn) => {
-      if (!goesOn || stop.signal.aborted) return;
+    void loadOnce().then((shouldContinue) => {
+      if (!shouldContinue || stop.signal.aborted) return;
       source = new EventSource(href(events));
       source.addEventListener("state", onEvent);
       source.addEventListener("progress", onEvent);

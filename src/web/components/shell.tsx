@@ -215,7 +215,7 @@ function Account({ path }: { path: string }) {
     if (session?.vouched) location.assign(href("/api/oidc/sign-out"));
     else location.reload();
   };
-  const askToLeave = async (): Promise<void> => {
+  const confirmLeaving = async (): Promise<void> => {
     const { length } = await waitingChanges(session!.user.id);
     if (length === 0) return leave();
     confirm({
@@ -243,7 +243,7 @@ function Account({ path }: { path: string }) {
         look="quiet"
         icon="log-out"
         aria-label="Sign out"
-        onClick={() => void withErrorToast(askToLeave)}
+        onClick={() => void withErrorToast(confirmLeaving)}
       />
     </>
   );

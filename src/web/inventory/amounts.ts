@@ -5,7 +5,7 @@ import { api, type Declaration } from "./declaration.ts";
 import type { Row } from "./record.tsx";
 
 /** Changes of an amount in which the last refill is looked for. */
-const LOOKED_AT = 100;
+const READ_AMOUNTS = 100;
 
 /** Facts about the amount of a record from its history. */
 export interface Amounts {
@@ -28,7 +28,7 @@ export function useAmounts(of: Declaration, { id, version, values }: Row): Amoun
   const path = api(of.name, `${id}/history/`);
   const isTracked = typeof values.amount === "number";
   const { value } = useLoaded(isTracked ? `${path} ${version}` : null, async (signal) => {
-    const query = { field: "amount", page_size: LOOKED_AT };
+    const query = { field: "amount", page_size: READ_AMOUNTS };
     return amountsIn((await get<{ results: Change[] }>(path, query, signal)).results);
   });
   return value ?? {};

@@ -109,9 +109,9 @@ export function ListTable(props: {
 function phoneOf(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
   if (field?.form?.look === "state") return { phone: "end" };
   if (name === "modified") return { phone: "hide" };
-  const speaksForItself =
+  const isSelfExplanatory =
     field && (field.form?.look === "amount" || isProse(field) || field.reference || hasWords(field));
-  return speaksForItself ? { phone: "line" } : {};
+  return isSelfExplanatory ? { phone: "line" } : {};
 }
 
 const SIZES = [20, 50, 100, 200];

@@ -100,7 +100,7 @@ export const nameOf = (of: Declaration, { values }: Row): string =>
   asText(values[titleFieldOf(of)] || values[of.key]);
 
 /** Names of the fields that are read for a column besides its own: what completes its values, and says that stock is low. */
-const besideColumn = (field: FieldInfo | undefined): string[] => [
+const secondColumnNames = (field: FieldInfo | undefined): string[] => [
   ...(field?.form?.suffix ? [field.form.suffix] : []),
   ...(field?.form?.look === "amount" ? ["below_minimum"] : []),
 ];
@@ -113,7 +113,7 @@ export async function readPage(
   signal?: AbortSignal,
 ): Promise<Page> {
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
-  const beside = fields.flatMap((name) => besideColumn(of.fields[name]));
+  const beside = fields.flatMap((name) => secondColumnNames(of.fields[name]));
   const names = [
     ...new Set([...always, of.key, titleFieldOf(of), ...fields, ...beside, ...pathsOf(of, fields)]),
   ].join(",");
@@ -129,7 +129,7 @@ export async function readPage(
 export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${UNIQUE}` };
 
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
-const evenDeleted = (segment: string) => (isPeople(segment) ? { fields: "*" } : { deleted: "all" });
+const includingDeleted = (segment: string) => (isPeople(segment) ? { fields: "*" } : { deleted: "all" });
 
 /** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
 export const readRecord = async (
@@ -138,7 +138,9 @@ export const readRecord = async (
   signal?: AbortSignal,
   query: { as_of?: string } = {},
 ): Promise<Row> =>
-  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, ...evenDeleted(segment), ...query }, signal));
+  rowOf(
+    await get<Nested>(api(segment, `${id}/`), { ...WHOLE, ...includingDeleted(segment), ...query }, signal),
+  );
 
 const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
@@ -150,7 +152,7 @@ export function readName(to: Pick<Reference, "segment" | "key">, id: string): Pr
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
-    const query = { ...evenDeleted(segment), fields: `id,${key}`, response_format: "flat" };
+    const query = { ...includingDeleted(segment), fields: `id,${key}`, response_format: "flat" };
     name = get<{ results: Record<string, string> }>(api(segment, `${id}/`), query).then(
       ({ results }) => results[key],
       () => `${id.slice(0, 8)}…`,

@@ -28,8 +28,8 @@ export function useScanAnywhere(): void {
       }
       const isText = key.length === 1 && !(event.ctrlKey || event.metaKey || event.altKey || event.repeat);
       // A shortcut may have moved the focus since the first key, unless to a dialog that takes codes.
-      const goesOn = code !== "" && !(target as Element).closest("dialog");
-      code = isText && (goesOn || !isTaken(target as Element)) ? code + key : "";
+      const isInPage = code !== "" && !(target as Element).closest("dialog");
+      code = isText && (isInPage || !isTaken(target as Element)) ? code + key : "";
     };
     addEventListener("keydown", onKeyDown, true);
     return () => removeEventListener("keydown", onKeyDown, true);

@@ -40,7 +40,7 @@ export function moveRequest(
 }
 
 /** The versions of the moved records, by their ids, in the server's answer. */
-export function versionsIn({ results }: Answer["body"], { records }: Pick<Move, "records">): Versions {
+export function readVersions({ results }: Answer["body"], { records }: Pick<Move, "records">): Versions {
   if (Array.isArray(results))
     return Object.fromEntries((results as MovedRecord[]).map(({ id, version }) => [id, version]));
   return { [records[0].id]: Number((results as { version: number }).version) };

@@ -1,6 +1,6 @@
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
-import { inVersions, type Move, moveRequest, type Versions, versionsIn } from "./move.ts";
+import { inVersions, type Move, moveRequest, type Versions, readVersions } from "./move.ts";
 
 /** Changes made without a network. They are sent in order; those that the server rejects stay until somebody decides. */
 
@@ -191,7 +191,7 @@ const rejected = ({ status, body }: Answer): Outcome =>
 
 async function sendMove(move: Move, key: string, send: SendRequest): Promise<Outcome> {
   const answer = await send(...moveRequest(move, key));
-  if (isDone(answer.status)) return { versions: versionsIn(answer.body, move) };
+  if (isDone(answer.status)) return { versions: readVersions(answer.body, move) };
   return answer.status === 412 ? compareWithNow(move, send) : rejected(answer);
 }
 

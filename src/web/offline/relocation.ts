@@ -11,7 +11,7 @@ import { api } from "../inventory/declaration.ts";
 import { showDone } from "../inventory/write-record.ts";
 import { get, isUnreachable, send } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
-import { inVersions, type Move, type MovedRecord, moveRequest, versionsIn } from "./move.ts";
+import { inVersions, type Move, type MovedRecord, moveRequest, readVersions } from "./move.ts";
 import type { Answer } from "./queue.ts";
 import { slotsIn } from "./known-slots.ts";
 import { findCode } from "./snapshot.ts";
@@ -66,7 +66,7 @@ export const moveRecords = (
   sendOrWait({ kind: "move", location, records }, async () => {
     const [method, path, options] = moveRequest({ location, records }, crypto.randomUUID());
     const response = await send(method, path, options);
-    const versions = versionsIn((await response.clone().json()) as Answer["body"], { records });
+    const versions = readVersions((await response.clone().json()) as Answer["body"], { records });
     await keepMove(inVersions({ location, records }, versions));
     return response;
   });

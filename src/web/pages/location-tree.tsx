@@ -63,11 +63,11 @@ function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
   const others = contents.filter(({ segment }) => !STOCK_LISTS.includes(segment));
   const kept = hasGrid ? others : contents;
   // A box of tubes has no locations inside.
-  const showsInside = levels.length > 0 || (!hasGrid && kept.length === 0);
+  const showsContents = levels.length > 0 || (!hasGrid && kept.length === 0);
   const showsKept = here !== undefined && (!hasGrid || kept.length > 0);
   return (
-    <div class={showsInside && showsKept ? "with-panel" : ""}>
-      {showsInside && <Inside here={here} branch={branch} />}
+    <div class={showsContents && showsKept ? "with-panel" : ""}>
+      {showsContents && <Inside here={here} branch={branch} />}
       {showsKept && <Contents here={here} contents={kept} />}
     </div>
   );

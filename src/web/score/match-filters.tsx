@@ -69,9 +69,9 @@ function choicesOf({ name, choices, single }: ChoiceFilter, facets: Facets, chos
       name: choice.name,
       count: choice.count as number | null,
     }));
-  const isUncounted = counted.size === 0 && single !== undefined;
+  const lacksCounts = counted.size === 0 && single !== undefined;
   return Object.entries(choices)
-    .filter(([value]) => isUncounted || counted.has(value) || chosen.includes(value))
+    .filter(([value]) => lacksCounts || counted.has(value) || chosen.includes(value))
     .map(([value, title]) => ({ value, name: title, count: counted.get(value)?.count ?? null }));
 }
 

@@ -10,7 +10,13 @@ import { openMigrated } from "../../database.ts";
 
 const ADMIN: Actor = { user: 1, username: "system", superuser: true, groups: [1], primaryGroup: 1 };
 const ALICE: Actor = { user: 7, username: "alice", superuser: false, groups: [3, 4], primaryGroup: 3 };
-const NOBODY: Actor = { user: null, username: null, superuser: false, groups: [], primaryGroup: null };
+const ANONYMOUS_IDENTITY: Actor = {
+  user: null,
+  username: null,
+  superuser: false,
+  groups: [],
+  primaryGroup: null,
+};
 const location = DECLARED.get("location")!;
 const annotationType = DECLARED.get("annotation_type")!;
 const database = openMigrated();
@@ -47,7 +53,7 @@ test("a filter and an ordering over the same reference share one join", () => {
 
 test("a join reaches only records that the caller may view", () => {
   const condition = compare(["place", "building"], "==", "A");
-  const sql = countStatement(location, condition, plan(DECLARED, location, NOBODY));
+  const sql = countStatement(location, condition, plan(DECLARED, location, ANONYMOUS_IDENTITY));
   expect(sql).toEqual({
     text:
       "SELECT count(*) AS total FROM location AS t LEFT JOIN place AS t_place" +
@@ -114,10 +120,16 @@ test("reads plain lists from a covering index without sorting", () => {
   for (const resource of [location, annotationType]) {
     const listed = and(compare(["deleted"], "==", 0), compare(["public"], "==", 1));
     const order = resource.defaultOrder.map((name) => ({ path: [name], descending: false }));
-    const { text, args } = pageStatement(resource, listed, order, plan(DECLARED, resource, NOBODY), {
-      limit: 50,
-      offset: 0,
-    });
+    const { text, args } = pageStatement(
+      resource,
+      listed,
+      order,
+      plan(DECLARED, resource, ANONYMOUS_IDENTITY),
+      {
+        limit: 50,
+        offset: 0,
+      },
+    );
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...args) as { detail: string }[];
     expect(steps.map(({ detail }) => detail).join("; ")).toMatch(
       /^SEARCH t USING COVERING INDEX \w+ \([^)]*\)$/,

@@ -31,7 +31,7 @@ test("reports errors in a declaration", () => {
   ]);
 });
 
-test("every list has a title, and what pages know of it are fields of its records", () => {
+test("every list has a title, and its page settings name fields of its records", () => {
   expect(RESOURCES.filter(({ segment }) => !LISTS[segment]).map(({ segment }) => segment)).toEqual([]);
   const wrong = RESOURCES.flatMap((resource) => {
     const { key = "name", context = [], asked = [], inside = {}, model } = LISTS[resource.segment];

@@ -214,7 +214,7 @@ test("a damaged prediction that was computed again is no longer reported", async
   expect(await deep()).toEqual([expect.stringContaining("Intact")]);
 });
 
-test("a database of an older version is backed up without what it lacks", async () => {
+test("backs up a database of an older version without the tables that it lacks", async () => {
   database.close();
   for (const ending of ["", "-wal", "-shm"]) rmSync(join(data, `labd.sqlite${ending}`), { force: true });
   closeDatabase(openDatabase(join(data, "labd.sqlite"), MIGRATIONS.slice(0, 1)));

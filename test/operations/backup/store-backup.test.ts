@@ -169,7 +169,7 @@ test("rejects a backup that was altered during the upload", async () => {
 
 test("removes uploads without a manifest after a day", async () => {
   const left = "labd-20200101T000000Z.sqlite.zst";
-  await store.putText(left, "half");
+  await store.uploadText(left, "half");
   await backUp();
   expect(await names()).toContain(left);
   expect((await listStore(store, data)).length).toBe(1);
