@@ -323,7 +323,7 @@ export const socketPath = ({ host }: Pick<Config, "host">): string =>
 /** True if the setting's value must not be shown. */
 export const isSecret = (name: SettingName): boolean => (SETTINGS[name] as Setting<unknown>).secret === true;
 
-/** A value as it may be shown: secrets are masked, whatever they hold. */
+/** A value for display: secrets are masked. */
 export function shown(name: SettingName, config: Config): string {
   if (isSecret(name)) return config[name] === "" ? '""' : "********";
   return JSON.stringify(config[name]);

@@ -333,7 +333,7 @@ export class Accounts {
       .immediate();
   }
 
-  /** Checks the current password before it is changed. @returns what is wrong with it @throws Problem throttled, busy */
+  /** Checks the current password before it is changed. @returns the error, if any @throws Problem throttled, busy */
   async passwordError(username: string, password: string): Promise<string | undefined> {
     try {
       await this.signIns.verify({ username, password }, "check");
@@ -350,8 +350,8 @@ export class Accounts {
   }
 
   /**
-   * Verifies the Authorization header of a request, whatever its route, before it is answered: credentials that do not
-   * count are never taken for none. Only a Basic password has to be waited for.
+   * Verifies the Authorization header of a request, whatever its route, before it is answered: invalid credentials are
+   * never treated as absent. Only a Basic password has to be waited for.
    * @throws Problem unauthenticated; second_factor_required, second_factor_missing, throttled, busy for Basic
    */
   verifyHeader(request: Request): void | Promise<void> {

@@ -17,7 +17,7 @@ export interface AuditEvent {
   detail?: AuditDetail;
 }
 
-/** An entry as it is shown and exported. */
+/** An entry in lists and exports. */
 export interface AuditEntry extends Omit<Origin, "token"> {
   /** From 1, without gaps. */
   seq: number;
@@ -32,7 +32,7 @@ export interface AuditEntry extends Omit<Origin, "token"> {
   hash: string;
 }
 
-/** The end of the hash chain. Whoever notes it elsewhere can later prove that earlier entries are unchanged. */
+/** The end of the hash chain. A copy of it elsewhere can later prove that earlier entries are unchanged. */
 export type AuditHead = Pick<AuditEntry, "seq" | "hash">;
 
 export interface AuditFilter {

@@ -7,7 +7,7 @@ import { sha256 } from "../platform/secret.ts";
 const DAY = 86_400_000;
 /** Days for which a browser stays known after a sign-in. */
 const KNOWN_DAYS = 180;
-/** Version of what is sealed. */
+/** Version of the sealed data. */
 const CONTEXT = "known browser 1";
 
 interface Mark {

@@ -5,7 +5,7 @@ import type { Actor } from "../platform/actor.ts";
 
 /** As whom a caller may change jobs and searches. */
 export interface Owner {
-  /** Keys of what is the caller's own: that of the account, and that of the secret of a browser or program. */
+  /** Keys of the caller as owner: the account's, and that of the secret of a browser or program. */
   keys: readonly string[];
   isAdministrator: boolean;
 }
@@ -15,7 +15,8 @@ export interface Ownership {
   /** @throws Problem invalid_request for a bad Owner-Key */
   identify: (request: Request) => Owner;
   /**
-   * The key that owns what the request starts; null for that of its account. `headers` make the browser remember it.
+   * The key of the owner of jobs that the request starts; null for the account's. `headers` make the browser remember
+   * it.
    * @throws Problem invalid_request for a bad Owner-Key
    */
   claim: (request: Request) => { key: string | null; headers: Record<string, string> };
@@ -26,7 +27,7 @@ const SECONDS = 400 * 86_400;
 /** A secret that a program chooses: long enough not to be guessed. */
 const SECRET = /^[\x21-\x7e]{20,255}$/;
 
-/** Owners are accounts; of what anonymous callers start, whoever has the secret with which they started it. */
+/** Owners are accounts; anonymous jobs belong to the holder of the secret with which they were started. */
 export const ownershipOf = (accounts: { authenticate: (request: Request) => Actor }): Ownership => ({
   identify(request) {
     const { username, superuser } = actorOf(request, accounts);

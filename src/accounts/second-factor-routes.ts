@@ -144,7 +144,7 @@ const administrationOperations = [
   }),
 ];
 
-/** The caller's second factor, and those that administrators see and reset. */
+/** The caller's second factor, and second factors that administrators see and reset. */
 export const secondFactorOperations = [...ownOperations, ...administrationOperations];
 
 function requireBrowser(actor: Actor): void {

@@ -110,7 +110,7 @@ export class SecondFactors {
 
   /**
    * Turns it on with a code, which shows that the app has the secret.
-   * @returns recovery codes, or what is wrong with the code @throws Problem conflict
+   * @returns recovery codes, or the error in the code @throws Problem conflict
    */
   confirm(user: number, code: string): string[] | CodeResult {
     return this.database

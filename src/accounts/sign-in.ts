@@ -57,7 +57,7 @@ export class SignIns {
   /** Basic passwords verified recently, by keyed hash. `hash`: that of a local password; null for an external one. */
   private readonly remembered = new Map<string, { user: number; hash: string | null; until: number }>();
   private readonly hashKey = crypto.getRandomValues(new Uint8Array(32));
-  /** Asked if a name and a password are not those of a local account. */
+  /** Asked if no local account has the name and password. */
   externalPasswords: ExternalPasswords | undefined;
 
   constructor(private readonly parts: SignInParts) {

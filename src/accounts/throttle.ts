@@ -12,7 +12,7 @@ const DAY = 86_400_000;
 /** Failed sign-ins with one account from unknown browsers, wherever they are, in an hour. */
 export const LOGIN_FAILURES_ACCOUNT = 100;
 export const ACCOUNT_WINDOW = 3_600_000;
-/** Failed sign-ins from one address with unknown browsers, with whatever accounts, in five minutes. */
+/** Failed sign-ins from one address with unknown browsers in five minutes, over all accounts. */
 export const LOGIN_FAILURES_ADDRESS = 100;
 export const LOGIN_WINDOW = 300_000;
 

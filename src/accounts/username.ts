@@ -37,7 +37,7 @@ export const EMAIL = {
 const RULES = { full_name: FULL_NAME, email: EMAIL, group: GROUP_NAME } as const;
 
 /**
- * Checks what is known of a person, from wherever it comes: setup, requests, the command line.
+ * Validates the data of a person from setup, requests and the command line.
  * @throws Problem invalid_request with an entry per field
  */
 export function checkPerson(person: {

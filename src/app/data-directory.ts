@@ -45,7 +45,7 @@ export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBac
   detail: { name: basename(path), reason: manifest.reason },
 });
 
-/** @throws Problem bad_database where there was a database, or commits are missing from it */
+/** @throws Problem bad_database if a former database is missing or lacks commits */
 export const requireDatabase = (config: Config): void =>
   refuseLostDatabase({
     path: join(config.data_dir, DATABASE),
@@ -87,7 +87,7 @@ export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<Aud
   return { ...backupNote(made), detail: { ...backupNote(made).detail, migrations: pending } };
 }
 
-/** A data directory opened by a command that works beside a running server. */
+/** A data directory opened by a command that can run at the same time as a server. */
 export interface Opened {
   database: Database;
   accounts: Accounts;
@@ -95,8 +95,8 @@ export interface Opened {
 }
 
 /**
- * Opens the data directory for a command that works beside a running server. Without one the database is migrated first;
- * beside one it must be up to date.
+ * Opens the data directory for a command that can run at the same time as a server. Without a server the database is
+ * migrated first; with one it must be up to date.
  * @throws Problem already_running, bad_database
  */
 export async function openData(config: Config): Promise<Opened> {

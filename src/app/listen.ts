@@ -27,7 +27,7 @@ export interface Listening extends App {
   /** Address to open in a browser on this machine; `unix:` and a path for a Unix socket. */
   url: string;
   port: number;
-  /** One-time link to create the first administrator; null where there is one. */
+  /** One-time link to create the first administrator; null if an administrator exists. */
   setUp: string | null;
   /** Reads certificate and key again; logs an error and keeps the old ones if they cannot be used. */
   reload(): void;
@@ -146,7 +146,7 @@ const settingsForAudit = (config: Config): Record<string, string | number | bool
     changedSettings(config).map((name) => [name, isSecret(name) ? "********" : config[name]]),
   );
 
-/** A new link to create the first administrator, where there is none. */
+/** A new link to create the first administrator, unless one exists. */
 function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
   if (accounts.hasAdministrator()) return null;
   const { key } = accounts.links.make(null, SET_UP_HOURS);

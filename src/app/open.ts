@@ -171,7 +171,7 @@ interface Opened {
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** The services and what they share. */
+/** The services and their shared parts. */
 async function openParts(config: Config, { database, storage, log, clock }: Opened) {
   const accounts = new Accounts(database, clock, accountOptions(config));
   await addFirstAdministrator(accounts, config.admin_password);

@@ -34,7 +34,7 @@ const REMEDIES: Readonly<Record<string, (name: string, typed: string) => string>
 
 type Rows = [name: string, text: string][];
 
-/** `labd check --ldap NAME`: what the directory knows about a person, and whether they could sign in. */
+/** `labd check --ldap NAME`: the directory's data about a person, and whether they could sign in. */
 export async function checkLdap(
   config: Config,
   typed: string,

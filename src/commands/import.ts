@@ -161,7 +161,7 @@ function preview({ match, existing, changes, updated }: ImportReport): string {
 const shown = (value: unknown): string =>
   value === null || value === "" ? "-" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** Properties without a field, and what is left out of an archive. */
+/** Properties without a field, and parts of an archive that are left out. */
 function omissions({ archive, columns }: ImportReport): string {
   if (archive === null) return "";
   const kept = columns.filter(({ field }) => field === "notes").map(({ header }) => header);

@@ -27,7 +27,7 @@ export async function namedBytes(path: string): Promise<Uint8Array<ArrayBuffer>>
   return new Response(namedFile(path)).bytes() as Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A file-system error as a problem that says what to do; undefined for other errors. */
+/** A file-system error as a problem with advice; undefined for other errors. */
 export function systemProblem(error: unknown): Problem | undefined {
   const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
   if (typeof path !== "string") return undefined;

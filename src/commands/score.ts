@@ -109,7 +109,7 @@ const readRequest = (call: Call): Request => ({
   input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
 });
 
-/** The flags that choose homologs; what is not given is absent. */
+/** The flags that choose homologs; absent ones are left out. */
 function choiceOf(call: Call): HomologChoice {
   const fraction = (flag: string): number | undefined => {
     const percent = call.number(flag);

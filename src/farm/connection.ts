@@ -7,7 +7,7 @@ import { Problem } from "../problem.ts";
 export interface QueueAddress {
   /** `redis://user:password@host:6379/0`, `rediss://` with TLS, or `unix:/path`. */
   url: string;
-  /** File with the CA certificates (PEM) for the queue; empty: those of the system. */
+  /** File with the CA certificates (PEM) for the queue; empty: the system's certificates. */
   ca: string;
 }
 

@@ -24,8 +24,8 @@ interface OfferedTask {
 const LOST_AFTER = 5000;
 
 /**
- * Gives tasks of builds to idle workers of the farm. What is offered is only in memory: after a restart the build
- * computes again what it has not stored.
+ * Gives tasks of builds to idle workers of the farm. Offers are only in memory: after a restart the build computes
+ * families again that it has not stored.
  */
 export class FamilyDispatcher {
   readonly #offered = new Map<string, OfferedTask>();
@@ -62,7 +62,7 @@ export class FamilyDispatcher {
       await this.#offer(messages, corpus.hash, task);
   }
 
-  /** Gives out again what was lost. Works without Redis. */
+  /** Offers lost tasks again. Works without Redis. */
   expire(): void {
     const now = performance.now();
     for (const [id, { task, seen }] of this.#offered) {
@@ -111,7 +111,7 @@ export class FamilyDispatcher {
     task.loseRemote();
   }
 
-  /** Finds out where tasks are; takes back those that no worker has time for, and those of ended builds. */
+  /** Locates tasks; takes back tasks that no worker has time for, and tasks of ended builds. */
   async #follow(messages: FamilyMessages, workers: readonly WorkerRecord[], idle: number): Promise<void> {
     const waiting = new Set(await messages.waiting());
     const holders = new Map(workers.flatMap(({ name, families }) => families.map((id) => [id, name])));

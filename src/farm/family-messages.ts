@@ -76,7 +76,7 @@ export interface FamilyMessages {
   waiting(): Promise<string[]>;
   /** @returns false if a worker has taken it */
   withdraw(request: string): Promise<boolean>;
-  /** Takes what workers have delivered. */
+  /** Takes the results that workers have delivered. */
   collect(): Promise<Buffer[]>;
   /** Tells a worker that a task is not needed any more. */
   drop(worker: string, id: string): Promise<void>;

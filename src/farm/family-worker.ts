@@ -39,7 +39,7 @@ export class FamilyWorker implements IdleWork {
     return [...this.#tasks.keys()];
   }
 
-  /** Takes tasks for idle threads, and returns those that none has started if jobs need all. */
+  /** Takes tasks for idle threads, and returns tasks that no thread has started if jobs need all threads. */
   async turn(messages: FamilyMessages, corpus: { hash: string; path: string }): Promise<void> {
     this.#source = { messages, corpus };
     if (this.options.idle() === 0) for (const task of this.#waiting.splice(0)) task.giveUp();
@@ -54,7 +54,7 @@ export class FamilyWorker implements IdleWork {
     task.giveUp();
   }
 
-  /** Takes no more tasks, and delivers what is complete. */
+  /** Takes no more tasks, and delivers complete results. */
   async stop(): Promise<void> {
     this.#source = null;
     for (const id of this.ids) this.drop(id);

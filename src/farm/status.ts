@@ -41,7 +41,7 @@ export interface FarmState {
   /** Jobs that nobody has started, and when the oldest was submitted (milliseconds since 1970-01-01 UTC). */
   backlog: number;
   oldest: number | null;
-  /** Of these the jobs in the queue; and the jobs that workers have. */
+  /** Of these, jobs in the queue, and jobs that workers have. */
   waiting: number;
   running: number;
   counts: Counts;

@@ -20,7 +20,7 @@ export interface Task {
   message: string;
   /** The part that is done, 0 to 1; null while unknown. */
   fraction: number | null;
-  /** Data of the kind: what it has found until now. */
+  /** Data of the kind: its results until now. */
   result: unknown;
 }
 

@@ -42,7 +42,7 @@ export const pagePerson = (): string => context.person;
 /** Name of the identity provider; empty without one. */
 export const signInProvider = (): string => context.provider ?? "";
 
-/** HTML that the server adds to the page; empty in the browser, which keeps what is there. */
+/** HTML that the server adds to the page; empty in the browser, which keeps the server's. */
 export const pageContent = (): string => context.content ?? "";
 
 /** A value of a query; undefined, null and empty ones are left out. */

@@ -14,7 +14,7 @@ export interface Bundle {
   assets: readonly Asset[];
   /** Name of the style sheet of all pages. */
   style: string;
-  /** Scripts of each page by the name of its file: its own first, then those that it imports. */
+  /** Scripts of each page by the name of its file: its own first, then imported ones. */
   scripts: Readonly<Record<string, readonly string[]>>;
   /** Files for use without a network: the script of the service worker, and the assets that it keeps. */
   offline: { worker: string; assets: readonly string[] };

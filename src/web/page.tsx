@@ -11,7 +11,7 @@ export interface Page {
   paths: readonly string[];
   /** Shown by the browser as "title · labd". */
   title: string;
-  /** It opens with the `key` of a one-time link. */
+  /** The page opens with the `key` of a one-time link. */
   keyed?: boolean;
   /** It reads barcodes from the camera. */
   camera?: boolean;

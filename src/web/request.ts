@@ -29,7 +29,7 @@ export class ApiError extends Error implements Required<ApiErrorDetails> {
 }
 
 interface RequestOptions {
-  /** Sent as JSON; a FormData or Blob as it is. */
+  /** Sent as JSON; a FormData or Blob is sent unchanged. */
   body?: unknown;
   query?: Record<string, QueryValue>;
   headers?: Record<string, string>;
@@ -154,7 +154,7 @@ export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
 
 /**
  * Calls an operation of the server, as in `call("GET /api/webhooks/:id/", { params: { id } })`. The declaration of the
- * operation gives the types of what is sent and of the answer. @throws ApiError
+ * operation gives the types of the request and the answer. @throws ApiError
  */
 export function call<Key extends keyof Operations>(
   key: Key,

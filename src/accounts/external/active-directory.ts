@@ -29,7 +29,7 @@ export const rejectionOf = (error: unknown): DirectoryRejection | undefined => R
 export const describeRejection = (error: unknown): string =>
   rejectionOf(error)?.words ?? (WRONG.has(codeOf(error)) ? "the name or the password is wrong" : "");
 
-/** Attributes with the state of an account. Other directories have none of them. */
+/** Attributes with the state of an account, which only Active Directory has. */
 export const STATE_ATTRIBUTES = [
   "userAccountControl",
   "msDS-User-Account-Control-Computed",

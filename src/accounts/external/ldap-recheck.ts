@@ -35,8 +35,8 @@ interface Checked {
 }
 
 /**
- * Looks up everybody who signs in with the directory, and disables the accounts of those who left or may no longer sign
- * in. Does nothing if those are most: then the settings or the directory are wrong.
+ * Looks up all users of the directory, and disables the accounts of people who left or may no longer sign in. Does
+ * nothing if those are most: then the settings or the directory are wrong.
  * @throws Problem identity_unavailable; conflict for most
  */
 export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked[]> {

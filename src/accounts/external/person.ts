@@ -12,7 +12,7 @@ export interface Subject {
   label: string;
 }
 
-/** A person who has just authenticated, and what the provider knows of them. Empty strings are unknown. */
+/** A person who has just authenticated, with data of the provider. Empty strings mean unknown. */
 export interface Person extends Subject {
   username: string;
   fullName: string;

@@ -126,8 +126,8 @@ export class Api {
   }
 
   /**
-   * Describes an operation. The first of several lists describes what its operation has in common with those of the
-   * others, if they have the same summary; the list is then a part of the path.
+   * Describes an operation. The first of several lists describes an operation for all lists with the same summary; the
+   * list is then a part of the path.
    */
   #describer(method: Method, path: Path, operation: Operation): DeferredDetail["describe"] {
     const { summary } = operation;

@@ -100,7 +100,7 @@ export function withIdempotencyKey(call: Call, body: Json, work: () => Response)
       return response;
     });
   } catch (error) {
-    // Cached reads may include what was rolled back.
+    // Cached reads may include changes that were rolled back.
     store.reader.forget();
     throw error;
   }

@@ -46,7 +46,7 @@ interface CallOptions {
 
 const isRead = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
 
-/** @param reads whether the request changes nothing, whatever its method @throws Problem unauthenticated */
+/** @param reads true if the request changes nothing, regardless of its method @throws Problem unauthenticated */
 export function openCall(
   options: CallOptions,
   request: Request,

@@ -109,7 +109,7 @@ function archivedRecord(
   };
 }
 
-/** All that a record shows, and what else can be written: nothing is to be lost. */
+/** All values that a record shows or that can be written, so that nothing is lost. */
 const archivedFields = (resource: RoutedResource): string[] => [
   ...new Set([...shownFields(resource), ...writableFields(resource).map(([name]) => name)]),
 ];
@@ -144,7 +144,7 @@ const basicFields = ({ fields, nameFields }: RoutedResource): string[] =>
     Object.hasOwn(fields, name),
   );
 
-/** All living ones of a record, which those who may view it may view. */
+/** All sub-resources of a record that are not deleted; readers of the record may view them. */
 function subResourcesOf(
   { actor, base }: Call,
   resource: RoutedResource,

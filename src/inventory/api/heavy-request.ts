@@ -6,7 +6,7 @@ import type { RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 import { isFiltered } from "./write-records.ts";
 
-/** Which requests take long is decided by what they ask for, and by SQLite's query plans; nothing is tried. */
+/** Slow requests are recognized by their parameters and by SQLite's query plans, without running them. */
 
 /** Records that a response to a light request may hold. */
 const PAGE = 200;
@@ -126,7 +126,7 @@ export const isHeavyWrite = ({ url }: Call, sent: Uint8Array): boolean =>
   sent.byteLength + url.search.length > SMALL_BODY ||
   Buffer.from(sent).includes('"filters"');
 
-/** A write of what the body holds. */
+/** A write of the body's records. */
 export const hasLargeBody = (sent: Uint8Array): boolean => sent.byteLength > SMALL_BODY;
 
 export function isLargeBatch({ store: { statements } }: Call, id: string): boolean {

@@ -25,7 +25,7 @@ const inHeader = (name: string, description: string): Parameter => ({
   in: "header",
 });
 
-/** Parameters that several operations accept, by what they are for. */
+/** Parameters that several operations accept, by purpose. */
 const SHARED = {
   dryRun: [
     shared("dry_run", "Change nothing and return a preview with a value for `confirm`.", BOOLEAN),
@@ -225,8 +225,8 @@ const RENDERINGS = ["format", "response_format", "strict"];
 const OF_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
 
 /**
- * Names of the parameters that a request may have, and of those that it ignores. Undefined if its handler checks them:
- * filters of a list are parsed with the list.
+ * Names of the parameters that a request accepts or ignores. Undefined if its handler checks them: filters of a list
+ * are parsed with the list.
  */
 export function knownParameters(method: Method, { query, accepts = [], parses, ...about }: Operation) {
   if (parses || accepts.includes("filters")) return undefined;
@@ -247,7 +247,9 @@ function accessOf({ anonymous, signedIn }: Operation, writes: boolean) {
   return writes || signedIn ? "signedIn" : "anyone";
 }
 
-/** The OpenAPI description of an operation. `lists`: those that have it, where the path is relative to a list. */
+/**
+ * The OpenAPI description of an operation. `lists`: the lists with the operation, if the path is relative to a list.
+ */
 export function describe(
   method: Method,
   path: string,
@@ -307,7 +309,7 @@ function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
   });
 }
 
-/** Besides those that follow from access and schemas. */
+/** Errors besides those that follow from access and schemas. */
 function errorsOf(writes: boolean, { errors = [], anonymous }: Operation): readonly ErrorStatus[] {
   return [
     400,

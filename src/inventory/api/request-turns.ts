@@ -2,7 +2,7 @@
 
 /** Requests that compute at once; each process takes some 60 MB while it runs. */
 const COMPUTING = 4;
-/** Of these, the most for one caller, and for callers without credentials together. */
+/** Of these, the maximum for one caller, and for all callers without credentials. */
 export const COMPUTING_PER_CALLER = 2;
 const COMPUTING_ANONYMOUS = 3;
 /** Limits of responses that wait for their readers, which need a process, but hardly any time. */
@@ -10,7 +10,7 @@ const OPEN = 6;
 const OPEN_PER_CALLER = 4;
 const OPEN_ANONYMOUS = 4;
 
-/** Key of the process that writes, of which there is one. */
+/** Key of the only process that writes. */
 export const WRITER = "writer";
 
 /** Key of a caller: the account, or the network of callers without credentials. */
@@ -70,7 +70,7 @@ export function nextTurn<Request extends { key: string }, Process extends Turn>(
   return later;
 }
 
-/** The processes of which one has to end before the request can have one. */
+/** Processes, one of which must end before the request can have one. */
 function fullGroup<Process extends Turn>(
   open: readonly Process[],
   request: { key: string },

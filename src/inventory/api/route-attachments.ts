@@ -135,7 +135,7 @@ function addList(api: Api, files: Attachments): void {
       const { resource, id } = files.parentOf(parameters);
       for (const { name } of PARENT) parameters.delete(name);
       const { page, results, headers } = listOf(call, attachment, resource, id, parameters);
-      // The list is bare, so the header says what the envelope says elsewhere.
+      // The list is bare, so the header has the number that is otherwise in the envelope.
       return showValue(call, results, { headers: { ...headers, ...pageHeaders(page) } });
     },
   });

@@ -33,7 +33,7 @@ const TABLES: Content = {
   ...binary(MEDIA_TYPES.xlsx),
 };
 
-/** Operations of LabID's client that are not those of every list. */
+/** Operations of LabID's client that only some lists have. */
 export function addLabid(api: Api): void {
   addRegistration(api);
   api.add("GET", [DATASET, "datafilemeta_export/"], {

@@ -90,7 +90,7 @@ function addResolver(api: Api): void {
 const RENDERINGS = ["format", "response_format", "fields"];
 const RECORD_PARAMETERS = [...RENDERINGS, "deleted", "strict", "explain", "as_of"];
 
-/** List parameters of these names; by default those that every response with records accepts. */
+/** List parameters of these names; by default the parameters of every response with records. */
 export const parametersOf = (resource: RoutedResource, names: readonly string[] = RENDERINGS): Parameter[] =>
   listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
 

@@ -23,7 +23,7 @@ const DEFAULT_SLOTS = 100;
 const MAX_RECORDS = 10_000;
 
 const LOCATION = DECLARED.get("location") as RoutedResource;
-/** Lists of what is stored in slots. */
+/** Lists whose records are stored in slots. */
 const STORED = RESOURCES.filter(hasPosition);
 
 const USAGE = {
@@ -170,7 +170,7 @@ const FILLED = Type.Object(
   { $id: "FilledSlots" },
 );
 
-/** Slots of locations: what is in them, which are free, and moving records into them. */
+/** Slots of locations: their records, the free ones, and moving records into them. */
 export function addSlots(api: Api) {
   return [
     api.add("GET", [LOCATION, ":id/slots/"], {

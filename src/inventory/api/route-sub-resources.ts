@@ -211,7 +211,7 @@ export function requireVisible(
 
 export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);
 
-/** One as it is stored, wrapped if the client requests it. `source`: where it was read from, with its filter. */
+/** One stored record, wrapped if the client requests it. `source`: where it was read from, with its filter. */
 function showOne(
   call: Call,
   sub: SubResource,

@@ -51,7 +51,7 @@ export const inventoryAliases = (): Aliases =>
     const names = [...(forClients ? [segment] : []), ...encoded, ...aliases];
     return names.map((alias) => [`${API_ROOT}${alias}/`, `${API_ROOT}${routedAt(resource)}/`] as const);
   })
-    // Of two that begin alike, the longer one is meant.
+    // Of two names with a common beginning, the longer one counts.
     .toSorted(([a], [b]) => b.length - a.length);
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
@@ -110,7 +110,7 @@ function loadFrom(pool: RequestPool, database: Database): LoadRows {
   };
 }
 
-/** Sends requests to the pool; those that write hold the write lock while they do. */
+/** Sends requests to the pool; they hold the write lock while they write. */
 const sendTo =
   (pool: RequestPool, database: Database): SendAway =>
   async (operation, { call, params, query, body }, sent) => {

@@ -20,8 +20,8 @@ export class ElnContents {
   }
 
   /**
-   * `check` is called between pieces of a MiB; what it throws ends the import. `stores`: false for a dry run, which needs
-   * checksums only. @throws Problem too_large
+   * `check` is called between pieces of a MiB; an error that it throws ends the import. `stores`: false for a dry run,
+   * which needs checksums only. @throws Problem too_large
    */
   static async read(
     { records }: Pick<ElnArchive, "records">,

@@ -18,7 +18,7 @@ const CONTEXTS = /^https?:\/\/(?:w3id\.org|(?:www\.)?researchobject\.org)\/ro\/?
 const refuse = (text: string): Problem => new Problem("malformed", text);
 
 const isMetadata = ({ name }: ZipMember): boolean => /^(?:[^/]+\/)?ro-crate-metadata\.json$/.test(name);
-/** Left by macOS beside packed folders. */
+/** Files that macOS adds to packed folders. */
 const isJunk = ({ name }: ZipMember): boolean => name.startsWith("__MACOSX/") || name.endsWith("/.DS_Store");
 
 /** True if a ZIP file is an RO-Crate, or at least no spreadsheet. */

@@ -18,7 +18,7 @@ import { Problem } from "../../problem.ts";
 /** Records and omissions that a report lists. */
 const SHOWN_RECORDS = 100;
 const SHOWN_OMISSIONS = 1000;
-/** Characters of a note, and those that it has of a longer text or of one value; the whole text becomes a file. */
+/** Maximum characters of a note, and of the excerpt of a longer text or value; the whole text becomes a file. */
 const NOTE_LENGTH = 10_000;
 const QUOTED = 1000;
 /** Author and date at the end of a comment that was imported before. */
@@ -38,7 +38,7 @@ export class ElnImporter {
     columns: readonly Column[],
     private readonly mapped: ElnMapping & { contents: ElnContents },
     report: ImportReport,
-    /** Called before each file; what it throws ends the import. */
+    /** Called before each file; an error that it throws ends the import. */
     private readonly check: () => void,
   ) {
     const { store, resource } = target;
@@ -177,7 +177,7 @@ export class ElnImporter {
     });
   }
 
-  /** The annotation type of a name; a new one where there is none. */
+  /** The annotation type of a name; a new one if none exists. */
   #typeFor(header: string): string {
     const { store, resource, writer, actor } = this.target;
     const { names, kind } = this.mapped.archive.columns.find((column) => column.header === header)!;

@@ -9,7 +9,7 @@ const NEW_TYPE = "new";
 /** The mapping of the properties of an archive. */
 export interface ElnMapping {
   archive: ElnArchive;
-  /** The field of every header; null for those that have none. */
+  /** The field of every header; null for headers without one. */
   mapping: ReadonlyMap<string, string | null>;
   /** Headers whose values go to a note. */
   kept: ReadonlySet<string>;

@@ -185,7 +185,7 @@ class ElnReader {
     if (linked[0] !== record.id && !this.#put(record, LINK, linked)) record.about.push(`Link: ${linked[1]}`);
   }
 
-  /** The origin of a record of eLabFTW, and what labd has no field for. */
+  /** The origin of a record of eLabFTW, and data for which labd has no field. */
   #origin(record: ElnRecord, dataset: JsonObject): void {
     const { graph } = this;
     const id = String(dataset["@id"]);

@@ -19,7 +19,7 @@ export interface Table {
   /** The archive of which the rows are records, one after the other, and the contents of its files. */
   archive?: ElnArchive;
   contents?: ElnContents;
-  /** Frees what is set aside for writing. */
+  /** Frees the memory reserved for writing. */
   close(): void;
 }
 
@@ -27,7 +27,7 @@ export interface Table {
 export interface ReadOptions {
   /** Gets the number of rows read so far. */
   onProgress: (rows: number) => void;
-  /** Called every few MB; what it throws ends the import. */
+  /** Called every few MB; an error that it throws ends the import. */
   check: () => void;
   /** True if files of an archive are to be stored; their checksums are known anyway. */
   stores: boolean;

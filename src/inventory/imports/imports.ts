@@ -158,7 +158,7 @@ export class Imports {
     return entry.status;
   }
 
-  /** Cancels what is running. Accepted imports are resumed by the next process. */
+  /** Cancels running imports. The next process resumes accepted imports. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { cancelled } of this.#entries.values()) Atomics.store(new Int32Array(cancelled), 0, 1);
@@ -297,7 +297,7 @@ export class Imports {
   async #end(entry: Entry, result: Omit<Outcome, "ended">): Promise<void> {
     const outcome: Outcome = { ...result, ended: this.clock.now() };
     change(entry, describeResult(outcome));
-    // The next process resumes what is cancelled because this one stops.
+    // The next process resumes imports that were cancelled because this one stops.
     if (!entry.stored || (this.#closed && result.state === "cancelled")) return;
     await this.#lock.free();
     this.database

@@ -20,8 +20,8 @@ export interface ScannedRecord {
 const MAX_FOUND = 10;
 
 /**
- * The records that a code stands for, of those that the actor may view. A barcode takes precedence over the beginning
- * of an id, because people may have assigned one that looks like it.
+ * The records with a code that the actor may view. A barcode takes precedence over the beginning of an id, because
+ * people may have assigned one that looks like it.
  */
 export function scan(
   reader: RecordReader,

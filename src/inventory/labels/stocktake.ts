@@ -16,7 +16,7 @@ import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources
 import { scan, type ScannedRecord } from "./scan.ts";
 import { Problem } from "../../problem.ts";
 
-/** Compares what is recorded in a location, and in those inside it, with what was scanned there. */
+/** Compares the records in a location and its inner locations with the scanned ones. */
 
 const LOCATION = DECLARED.get("location") as RoutedResource;
 export const STOCKTAKE = DECLARED.get("stocktake") as RoutedResource;
@@ -234,7 +234,7 @@ function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
 
 const keyOf = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
 
-/** `done`: what was done about an item, for the report of an applied stocktake. */
+/** `done`: the action taken for an item, for the report of an applied stocktake. */
 function makeReport(
   { tree, root, expected, scanned, places }: Comparison,
   done?: { misplaced(item: Item, place: Item): string; missing(item: Item): string },
@@ -331,7 +331,10 @@ export function removeScan(store: Store, rid: number, scanned: string): void {
   });
 }
 
-/** The report as of now; of an applied stocktake, what the actor may view of the stored one. @throws Problem not_found */
+/**
+ * The current report; for an applied stocktake, the part of the stored one that the actor may view.
+ * @throws Problem not_found
+ */
 export function readReport(store: Store, rid: number, actor: Actor): Report {
   const { state, report } = readState(store, rid);
   if (state !== "APPLIED" || report === null)

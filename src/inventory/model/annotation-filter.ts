@@ -25,7 +25,7 @@ import {
   parsePath,
 } from "./filter.ts";
 import { LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
-/** Filters, orderings and counts of lists: those of filter.ts, and the same of annotations, as `annotations__<type>`. */
+/** Filters, orderings and counts of lists: those of filter.ts, and those of annotations, `annotations__<type>`. */
 
 /** True if a name of a request means annotations. */
 export const namesAnnotation = (resource: Resource, name: string): boolean =>

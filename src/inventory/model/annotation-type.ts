@@ -39,7 +39,7 @@ export const annotationName = ({ id, name, unique }: AnnotationType): string =>
 export type NamedAnnotation =
   { type: AnnotationType; rest: string[] } | { error: string; isUnknown: boolean };
 
-/** The type that a name begins with, the longest one that fits, and what follows it; or what is wrong. */
+/** The type with the longest name that begins a path, and the rest of the path; or the error. */
 export function findAnnotation(resource: Resource, name: string): NamedAnnotation {
   if (!resource.annotations) return { error: "Annotations cannot be used here.", isUnknown: false };
   const words = name.slice(PREFIX.length).split("__");

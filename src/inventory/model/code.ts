@@ -4,7 +4,7 @@ import { KINDS } from "./field.ts";
 /** A whole id, or at least its first eight digits, with or without hyphens. */
 const PREFIX = /^[0-9a-f]{8}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,12})?)?)?)?$/i;
 
-/** The beginning of an id as it is stored; undefined for other texts. */
+/** The beginning of an id in stored form; undefined for other texts. */
 function idPrefix(text: string): string | undefined {
   if (!PREFIX.test(text)) return undefined;
   const digits = text.replaceAll("-", "").toLowerCase();
@@ -16,7 +16,7 @@ function idPrefix(text: string): string | undefined {
 
 export const isUrl = (code: string): boolean => /^https?:\/\//i.test(code);
 
-/** The id in the URL of a record, whatever the server. */
+/** The id in the URL of a record on any server. */
 function idInUrl(url: string): string | undefined {
   const parts = url.split(/[?#]/)[0].split("/").filter(Boolean).slice(2);
   for (const part of parts.toReversed()) {

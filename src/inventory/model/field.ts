@@ -69,12 +69,12 @@ export interface FieldForm {
   lines?: "pairs" | "texts";
 }
 
-/** One property of a resource. What is absent is `undefined`; the constructors below fill in the defaults. */
+/** One property of a resource. Absent options are `undefined`; the constructors below fill in the defaults. */
 export interface Field {
   kind: KindName | "computed";
   /** One sentence for the reference and OPTIONS. */
   doc: string;
-  /** Column of the resource's table, where its name is not that of the field. */
+  /** Column of the resource's table, if its name differs from that of the field. */
   column?: string;
   /** Column with the folded copy, for comparisons that ignore case. */
   folded?: string;

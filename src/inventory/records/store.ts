@@ -229,7 +229,7 @@ export class Store {
     try {
       return this.statements.writing(() => this.#journal.batch(info, work));
     } catch (error) {
-      // Cached reads may include what was rolled back.
+      // Cached reads may include changes that were rolled back.
       this.reader.forget();
       throw error;
     }

@@ -2,7 +2,7 @@ import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 
-/** Says that a one-time link opens nothing any more, and what to do instead. */
+/** Explains that a one-time link is no longer valid, and what to do instead. */
 export const UsedLink = () => (
   <section class="empty">
     <Icon name="circle-alert" />

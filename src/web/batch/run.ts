@@ -22,7 +22,7 @@ const isTemporary = (error: unknown): error is ApiError =>
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Reads jobs from a position on, those that come next. @throws ApiError */
+/** Reads the next jobs from a position. @throws ApiError */
 export type ReadItems = (from: number, known: readonly Item[]) => Promise<Item[]>;
 
 /** Reads jobs of a batch of the server. */
@@ -53,7 +53,7 @@ export class BatchRun {
   readonly outcomes: Outcome[];
   #isStopped = false;
 
-  /** @param items what is known of the jobs; `onChange` is called when more is known */
+  /** @param items states of the jobs; `onChange` is called after each update */
   constructor(
     readonly items: Item[],
     private readonly read: ReadItems,

@@ -1,4 +1,4 @@
-/** Chips of which one is pressed. */
+/** Chips, one of which is selected. */
 export const ChipChoice = <Value extends string>(props: {
   values: readonly (readonly [value: Value, name: string])[];
   chosen: Value;

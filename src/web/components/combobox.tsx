@@ -79,7 +79,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
       if (!isOpen) setAsked(true);
       else setHighlight({ options, index: nextIndex(active, step, options.length) });
     } else if (event.key === "Enter" && isOpen && (active >= 0 || onlyTyped)) {
-      // The options of an earlier text do not count: the choice waits for those of this one.
+      // Options of an earlier text do not count: the choice waits for the options of this text.
       setWaiting(true);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();

@@ -185,7 +185,7 @@ export const Checkbox = (props: {
   </label>
 );
 
-/** Any number of options; those that are `fixed` cannot be changed. */
+/** Any number of options; `fixed` ones cannot be changed. */
 export function Checklist(
   props: FieldProps & { value: readonly string[]; choices: Choices; onChange: (value: string[]) => void },
 ) {

@@ -18,7 +18,7 @@ export function TaskProgress(props: {
   isWaiting?: boolean;
   /** True if it goes on without the page, which can be closed. */
   isShared?: boolean;
-  /** Absent for those who may not cancel it. */
+  /** Absent for users who may not cancel it. */
   onCancel?: (() => Promise<unknown>) | undefined;
 }) {
   const { name, isNamed = false, message, fraction, isWaiting = false, isShared = false, onCancel } = props;

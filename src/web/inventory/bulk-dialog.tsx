@@ -262,7 +262,7 @@ function useRows(of: Declaration, ids: readonly string[], fields: readonly strin
 
 const idOf = ({ id, of }: Change): string => String(of?.id ?? id);
 
-/** The first records of a bulk change: what each of the values is now, and what it will be. */
+/** The first records of a bulk change, with the current and the new value of each field. */
 export function PreviewTable(props: {
   of: Declaration;
   preview: Preview;

@@ -28,7 +28,7 @@ export function versionsOf({ name: list }: Pick<Declaration, "name">, changes: r
     else if (resource !== "annotations") return [];
     return version === 0 ? [] : [{ batch, version, name: `Version ${version}, ${formatTime(at)}, ${user}` }];
   });
-  // The last change of a batch says what it left.
+  // The last change of a batch has its final values.
   return versions.filter(({ batch }, i) => batch !== versions[i + 1]?.batch).toReversed();
 }
 

@@ -153,7 +153,7 @@ export const GROUPS: readonly { title: string; segments: readonly string[] }[] =
   ["Stock", "Locations", "Projects", "Metadata"] as const
 ).map((title) => ({ title, segments: listsIn(title) }));
 
-/** True if changes of a field are those of people; the program sets the details of a record with every write. */
+/** True if people change a field; the program sets the details of a record with every write. */
 export const isSetByPeople = ({ fields }: Pick<Declaration, "fields">, name: string): boolean =>
   !["details", "none"].includes(fields[name]?.form?.shownIn ?? "");
 
@@ -174,7 +174,7 @@ const suffixesIn = ({ fields }: Pick<Declaration, "fields">): Set<string | undef
 /** True if a value completes that of another field, as units and positions do. */
 export const isSuffix = (of: Pick<Declaration, "fields">, name: string): boolean => suffixesIn(of).has(name);
 
-/** The field with the name of records for people, where their key is one for programs. */
+/** The field with the readable name of records whose key is for programs. */
 export const titleFieldOf = ({ fields, key }: Pick<Declaration, "fields" | "key">): string =>
   fields[key]?.form?.derivedFrom ?? key;
 
@@ -291,7 +291,7 @@ export const wordOf = (value: string, field: FieldInfo | undefined): string =>
   field?.form?.words?.[value]?.[0] ??
   (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? wordsOf(value) : value);
 
-/** A message about a field with its constants in words, and with those that others enumerate. */
+/** A message about a field, with labels instead of constants. */
 export const inWords = (text: string, field: FieldInfo, others: readonly FieldInfo[] = []): string =>
   text.replaceAll(/\b[A-Z][A-Z_]{2,}\b/g, (constant) => {
     const owner = others.find(

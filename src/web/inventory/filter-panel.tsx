@@ -48,7 +48,7 @@ const hasFewValues = ({ choices, kind, annotation }: FieldInfo): boolean =>
   choices !== null || kind === "flag" || annotation!.type === "VOCABULARYTERM";
 const isText = ({ annotation }: FieldInfo): boolean => annotation?.type === "TEXT";
 
-/** True if values narrow a list; those of texts may each be of one record. */
+/** True if values narrow a list; each text may belong to only one record. */
 const isFacet = (field: FieldInfo | undefined, values: readonly FieldCount[]): boolean =>
   values.length > 0 &&
   (!field || !isText(field) || field.choices !== null || (values.length <= MAX_TEXTS && values[0].total > 1));

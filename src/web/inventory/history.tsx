@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
 };
 const MAX_TEXT = 80;
 
-/** Changes that are loaded at first, and those of them that are shown. */
+/** Numbers of changes that are loaded and shown at first. */
 const LOADED = 200;
 const SHOWN = 10;
 
@@ -99,7 +99,7 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
   );
 }
 
-/** Adds to each change, the latest first, what it left as it was. */
+/** Adds to each change, the latest first, the values that it kept. */
 export function withStates(
   changes: readonly Change[],
   { id: record, values }: Pick<Row, "id" | "values">,

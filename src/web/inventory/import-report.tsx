@@ -9,7 +9,7 @@ import { type Declaration, fieldOf, pageOf } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
 import { asText } from "./record.tsx";
 
-/** Rows shown besides those with errors, and at most. */
+/** Maximum of rows shown besides those with errors, and of all. */
 const FIRST = 10;
 const MOST = 100;
 
@@ -123,7 +123,7 @@ const Differences = ({ of, changed }: { of: Declaration; changed: Report["change
   </>
 );
 
-/** The records of an archive, and what of it becomes no field. */
+/** The records of an archive, and its data that match no field. */
 const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullable<Report["archive"]> }) => (
   <>
     {records.length > 0 && (

@@ -21,7 +21,7 @@ import {
 import { PathSelects, usePath } from "./filter-builder.tsx";
 import { filtersOf } from "./list-address.ts";
 
-/** The columns that a list can have, those that it has first, those that all lists can have last. */
+/** The columns that a list can have: the default ones first, those of all lists last. */
 export function offeredColumns(of: Declaration, columns: readonly string[]): string[] {
   const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
   const others = all.filter((name) => !columns.includes(name));
@@ -99,7 +99,7 @@ function RelatedColumn({ of, onAdd }: { of: Declaration; onAdd: (path: string) =
   );
 }
 
-/** Exports, labels, and what else can be done with a list. */
+/** Exports, labels and other actions on a list. */
 export function MoreMenu(props: { of: Declaration; columns: readonly string[]; ids: readonly string[] }) {
   const { of, columns, ids } = props;
   const [search] = useQuery();

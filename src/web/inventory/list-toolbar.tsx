@@ -102,7 +102,7 @@ function SearchBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
   const [search, setQuery] = useQuery();
   const value = search.get("query") ?? "";
   const [text, setText] = useState(value);
-  // A search that this box started must not replace what was typed since.
+  // A search that this box started must not replace text typed since.
   const searched = useRef(value);
   const run = (options: { replace: boolean }): void => {
     searched.current = text;

@@ -39,7 +39,10 @@ interface Option {
 
 const MOST = 20;
 
-/** Records whose name starts with the text, then others that contain its words; without a network those that this device knows. */
+/**
+ * Records whose name starts with the text, then others that contain its words; without a network, records on this
+ * device.
+ */
 export async function searchRecords(to: Reference, text: string, signal: AbortSignal): Promise<Option[]> {
   const words = text.trim();
   try {

@@ -7,7 +7,7 @@ const isEmpty = (value: unknown): boolean =>
 /** Values of fields for clients that no client has set. */
 const UNSET = new Set<unknown>([false, "None"]);
 
-/** The fields of a record with values: those that the page shows nowhere else, and those that few people need. */
+/** The fields of a record with values: fields that the page shows nowhere else, and fields that few people need. */
 export function shownFields(of: Declaration, { values }: Row): { main: string[]; advanced: string[] } {
   const names = Object.keys(of.fields).filter((name) => {
     const field = of.fields[name];

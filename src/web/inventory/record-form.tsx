@@ -68,7 +68,7 @@ export function groupsOf(
   return groups;
 }
 
-/** Annotations that a form asks for: those with a value, and custom properties of records of this type. */
+/** Annotations in a form: annotations with a value, and custom properties of records of this type. */
 export const formAnnotations = (of: Declaration, before: Values, { model_type = "" }: Values): string[] =>
   Object.entries(of.annotations).flatMap(([name, field]) => {
     const isOwn =
@@ -234,7 +234,7 @@ function usePositionHint(location: string): string | undefined {
   return isHere ? `Next free position: ${space.next!.position}.` : undefined;
 }
 
-/** The fields of a group in rows: units and positions beside what they complete, others as declared. */
+/** The fields of a group in rows: units and positions next to their fields, others as declared. */
 export function pairsOf({ fields }: Pick<Declaration, "fields">, names: readonly string[]): string[][] {
   const rows: string[][] = [];
   for (const name of names) {

@@ -19,7 +19,7 @@ import {
 } from "./declaration.ts";
 import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
 
-/** Records in the nested response format, which names what they refer to. */
+/** Records in the nested response format, which names the records they refer to. */
 
 /** A reference; the name is null where the reader may not view the record. */
 export interface NamedReference {
@@ -95,7 +95,7 @@ export function suffixOf({ fields }: Pick<Declaration, "fields">, { values }: Ro
   return reference ? `, ${asText(suffix)}` : ` ${unitSymbol(asText(suffix))}`;
 }
 
-/** The name of a record for people: the label where the name is one for programs. */
+/** The readable name of a record: the label if the name is for programs. */
 export const nameOf = (of: Declaration, { values }: Row): string =>
   asText(values[titleFieldOf(of)] || values[of.key]);
 
@@ -277,11 +277,11 @@ export function shortageOf({ expiry, amount, below_minimum }: StockValues): stri
   return below_minimum === true ? "low" : undefined;
 }
 
-/** The class of the state of stock: what is wrong with it, or else its status. */
+/** The CSS class of the state of stock: its problem, or else its status. */
 export const stockStateOf = (values: StockValues): string =>
   shortageOf(values) ?? STATES[String(values.status ?? "")] ?? "other";
 
-/** Statuses that what is wrong with stock stands in for. */
+/** Statuses that a problem of the stock replaces. */
 const OF_STOCK = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
 
 /** The state of stock in words, such as "Low" or "Frozen, low". */

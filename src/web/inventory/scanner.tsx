@@ -12,7 +12,7 @@ export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint
   const latest = useRef(onCode);
   latest.current = onCode;
   const focus = (): void => form.current?.querySelector("input")?.focus();
-  // Before the picture: what is scanned as soon as the field appears must count.
+  // Before the picture: codes scanned as soon as the field appears must count.
   useLayoutEffect(() => {
     focus();
     // A scanner types wherever the focus is: into the field, unless into another one. Shortcuts must not take it.

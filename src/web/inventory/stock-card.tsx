@@ -92,7 +92,7 @@ const isExpiry = ({ form }: FieldInfo): boolean => form?.look === "expiry";
 /** Amount, dates and counts, each with what follows from it. */
 function StockFacts({ of, row }: { of: Declaration; row: Row }) {
   const shortage = shortageOf(row.values);
-  // The amount stands before the others, with its unit and the minimum.
+  // The amount comes first, with its unit and the minimum.
   const facts = stockFields(of).filter(
     (name) => row.values[name] && !of.fields[name].form?.suffix && !isSuffix(of, name),
   );

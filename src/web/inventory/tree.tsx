@@ -17,7 +17,7 @@ import { Picker } from "./picker.tsx";
 import { USABLE } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
 
-/** The fields by which records of a list are inside others, by the lists of these; the first that is set counts. */
+/** The fields that place records inside others, by the list of the others; the first set field counts. */
 const insideOf = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
 
 /** Moves on this page; each makes open branches load again. */

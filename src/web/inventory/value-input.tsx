@@ -137,7 +137,7 @@ const cardsOf = ({ words = {}, seldom = [] }: FieldForm, chosen: string) =>
       icon: CARD_ICONS[value] ?? ("braces" as const),
     }));
 
-/** True if values of an annotation are entered otherwise than those of a field. */
+/** True if values of an annotation have another input than those of a field. */
 const hasOwnInput = ({ annotation, kind }: FieldInfo): boolean =>
   annotation !== undefined && (annotation.multiple || annotation.type === "NUMBERUNIT" || kind === "flag");
 

@@ -16,7 +16,7 @@ export const undo = (batch: string, then: () => void): Promise<void> =>
 /** The batch that a response reports; null if nothing was written. */
 export const batchOf = ({ headers }: Response): string | null => headers.get("Batch-Id");
 
-/** Shows what was done, with Undo; `onUndone` runs after that. Without a response, it waits on this device. */
+/** Shows the outcome with Undo; `onUndone` runs after an undo. Without a response, the write waits on this device. */
 export function showDone(text: string, response: Response | null, onUndone: () => void): void {
   if (response === null) return showToast(`${text} This is sent when the server responds.`);
   showBatch(text, batchOf(response), onUndone);
@@ -31,7 +31,7 @@ export function showBatch(text: string, batch: string | null, onUndone: () => vo
   );
 }
 
-/** Sends a write, shows what was done with Undo, and passes on the response; shows the error if it fails. */
+/** Sends a write, shows the outcome with Undo, and returns the response; shows the error if it fails. */
 export const write = (
   request: () => Promise<Response>,
   done: string,
@@ -50,9 +50,9 @@ export type Selected = { ids: readonly string[] } | { filters: Filters };
 /** Effects of a bulk change. */
 export interface Preview {
   count: number;
-  /** Records that change: those of annotations, too. */
+  /** Changed records, including records of changed annotations. */
   records: number;
-  /** Identifies what was shown. */
+  /** Identifies the preview. */
   confirm: string;
   /** Records that more people could view. */
   exposes: readonly Exposure[];
@@ -105,6 +105,6 @@ function run({ segment, selected, change }: BulkChange, options: Record<string, 
 export const previewBulk = async (change: BulkChange): Promise<Preview> =>
   (await (await run(change, { dry_run: "1", changes: String(PREVIEWED) })).json()) as Preview;
 
-/** Does what the preview showed. @throws ApiError if the result would differ now */
+/** Applies the preview. @throws ApiError if the result would differ now */
 export const applyBulk = (change: BulkChange, { confirm }: Preview): Promise<Response> =>
   run(change, { confirm });

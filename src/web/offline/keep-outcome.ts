@@ -9,7 +9,7 @@ const startedKey = (id: string): string => `started ${id}`;
 export const idOnServer = (store: DeviceStore, id: string): Promise<string | undefined> =>
   store.read<string>(startedKey(id));
 
-/** Puts what the server has answered into what this device knows: it may lose the network again at once. */
+/** Stores the server's answers on this device immediately: the network may be lost again. */
 export async function keepOutcome(store: DeviceStore, change: Change, { versions, id }: Done): Promise<void> {
   if (change.kind === "start") await store.update<string>(startedKey(change.stocktake.id), () => id);
   await store.update<Snapshot>(SNAPSHOT, (known) => {

@@ -63,7 +63,7 @@ export function useMoves() {
   return { scan, view: <MovesView target={target} log={log} onChange={change} /> };
 }
 
-/** @throws Error that says what to do first */
+/** @throws Error with the necessary first step */
 function requireTarget({ name, segment }: Found, target: Target | null): Target {
   if (!STOCK_LISTS.includes(segment)) throw new Error(`${name} is not stored in locations.`);
   if (target === null) throw new Error(`${name} was not moved. Scan the location first.`);
@@ -123,7 +123,7 @@ function MovesView(props: {
   );
 }
 
-/** @throws Error that says what to do, or of the request */
+/** @throws Error with advice, or that of the request */
 async function findOne(code: string): Promise<Found> {
   const found = await findScanned(code);
   if (found.length === 1) return found[0];

@@ -10,7 +10,7 @@ import { moveText } from "./move.ts";
 import { applyAnyway, type Change, discard, isAbout, type QueuedChange } from "./queue.ts";
 import { announceQueue } from "./send-changes.ts";
 
-/** Changes that wait for the network, and those that the server rejected, with what can be done about them. */
+/** Changes that wait for the network, and rejected ones, with possible actions. */
 export function QueueList({ person, changes }: { person: string; changes: readonly QueuedChange[] }) {
   const decide = (work: typeof discard, key: string): Promise<void> =>
     withErrorToast(async () => {

@@ -2,7 +2,7 @@ import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
 import { inVersions, type Move, moveRequest, type Versions, readVersions } from "./move.ts";
 
-/** Changes made without a network. They are sent in order; those that the server rejects stay until somebody decides. */
+/** Changes made without a network. They are sent in order; rejected ones stay until the user decides. */
 
 /** A stocktake begun without a network. It has an id of this device until the server has given it one. */
 export interface StocktakeStart {
@@ -105,7 +105,9 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
     }),
   );
 
-/** The next change to send: not one of a stocktake that could not be begun, nor the end of one with a rejected scan. */
+/**
+ * The next change to send, except changes of a stocktake that failed to start, and the end of one with a rejected scan.
+ */
 function nextIn(queue: readonly QueuedChange[]): QueuedChange | undefined {
   const rejected = queue.filter(({ conflict }) => conflict).map(({ change }) => change);
   const waitsFor = (change: Change, other: Change): boolean =>

@@ -92,6 +92,6 @@ export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone:
 export const takeOut = (record: Stored, onDone: () => void): Promise<void> =>
   tell(moveRecords(null, movedTo("", record)), `Took out ${record.name}.`, onDone);
 
-/** Says what a move did, or why it failed; either way the box may have changed. */
+/** Reports the outcome of a move; the box may have changed even after a failure. */
 const tell = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>
   withErrorToast(async () => showDone(done, await moving, onDone)).finally(onDone);

@@ -63,7 +63,9 @@ const FIELDS: Readonly<Record<string, string>> = {
   equipment: "id,name,barcode,version,place__building,place__room,permissions",
 };
 
-/** Reads what scanning needs through the lists of the REST API, which hold only what this person may view. */
+/**
+ * Reads the data for scanning through the lists of the REST API, which contain only records that this person may view.
+ */
 export async function takeSnapshot(
   read: ReadList,
   person: Snapshot["person"],

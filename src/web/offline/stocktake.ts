@@ -42,7 +42,7 @@ export async function readStocktake(id: string): Promise<OfflineStocktake | unde
   };
 }
 
-/** Keeps what the server counted, for later. */
+/** Stores the counts of the server for later. */
 export const keepCount = (id: string, count: Count): Promise<unknown> =>
   worksOffline()
     ? deviceStore().update<Snapshot>(SNAPSHOT, (known) => known && withCount(known, id, count))

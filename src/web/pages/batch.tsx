@@ -78,7 +78,7 @@ function NewBatch() {
   );
 }
 
-/** Batches that the server has: the person's own, or those of this browser. */
+/** Batches on the server: the person's own, or those of this browser. */
 function RecentBatches() {
   const tasks = useLoaded("batches", (signal) =>
     call("GET /api/tasks/", { query: { kind: "batch", limit: RECENT }, signal }),

@@ -4,7 +4,7 @@ import { ServerText } from "../components/server-text.tsx";
 import { HELP_GROUPS, HELP_TOPICS } from "../help-topics.ts";
 import { definePage, usePath, useTitle } from "../page.tsx";
 
-/** The documentation. The server writes the text, which scripts leave as it is. */
+/** The documentation. The server writes the text, and scripts do not change it. */
 function Help() {
   const path = usePath();
   const topic = HELP_TOPICS.find(({ name }) => path === `/help/${name}`) ?? HELP_TOPICS[0];

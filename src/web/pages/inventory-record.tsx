@@ -219,7 +219,7 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
   );
 }
 
-/** The facts that say what a record is, in a line: its state, its kind, then the others. */
+/** The facts that describe a record in a line: its state, its kind, then other facts. */
 function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
   const { grid_rows, grid_columns } = values;
   const names = Object.keys(of.fields).filter((name) => {

@@ -73,7 +73,7 @@ function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
   );
 }
 
-/** Rooms, or what is inside one of them. */
+/** Rooms, or the contents of one of them. */
 function Inside({ here, branch }: { here: Node | undefined; branch: Branch }) {
   const space = useFreeSlots(here?.segment ?? "", here?.id ?? "");
   return (
@@ -96,7 +96,7 @@ function Inside({ here, branch }: { here: Node | undefined; branch: Branch }) {
   );
 }
 
-/** At the top, what is not in a room comes under a heading of its own. */
+/** At the top, equipment without a room comes under a separate heading. */
 function Levels({ branch, isTop }: { branch: Branch; isTop: boolean }) {
   const rooms = branch.levels.filter(({ segment }) => segment === "places");
   const others = branch.levels.filter(({ segment }) => segment !== "places");

@@ -66,7 +66,7 @@ function locationAt({ pathname, search }: Location): string | null {
   return /(?:^|\/inventory\/)locations\/([\da-f-]{36})\/?$/.exec(of)?.[1] ?? null;
 }
 
-/** A location without a network: its box, or what is in it. */
+/** A location without a network: its box, or its contents. */
 function KnownLocation({ id, isOnline }: { id: string; isOnline: boolean }) {
   const known = useLoaded("snapshot", snapshot);
   const place = known.value && findRecord(known.value, id);

@@ -147,7 +147,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
   const span = spanOf(query, result.queryLength);
-  /** The tracks follow, as far as they are zoomed in. */
+  /** The tracks scroll to the match if they are zoomed in. */
   const select = (number: number): void => {
     const { start: from, end: to } = matches[number - 1];
     const isShown = contains(span, { from, to });

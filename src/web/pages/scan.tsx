@@ -28,7 +28,7 @@ interface Scan {
 }
 
 const MOST = 20;
-/** The records that a code stands for: without a network, those that this device knows. */
+/** The records with a code; without a network, records on this device. */
 async function findRecords(code: string): Promise<{ matches: Match[]; isOffline: boolean }> {
   try {
     const { results } = await get<{ results: Match[] }>("/api/v2/scan/", { code });

@@ -133,7 +133,7 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
 /** The page of a list with the records that have the words in their names. */
 const listWith = (list: string, q: string): string => href(pageOf(list), { query: q });
 
-/** Links to all results: to the list, and to those that were not found by name. */
+/** Links to all results: to the list, and to results that were not found by name. */
 function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][number]; q: string }) {
   const named = useLoaded(isPeople(list) ? null : `${list} ${q}`, (signal) =>
     get<{ total: number }>(api(list), { query: q, fields: "id", page_size: "1" }, signal),

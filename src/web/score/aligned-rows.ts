@@ -50,7 +50,7 @@ export function insertionsOf(rows: readonly AlignedRow[]): Map<number, Insertion
   return found;
 }
 
-/** The columns as they are shown, counted from 0: an open insertion has slots between two columns. */
+/** The shown columns, counted from 0: an open insertion has slots between two columns. */
 export interface Slots {
   columns: number;
   open: { after: number; size: number } | null;
@@ -75,7 +75,10 @@ export interface Range {
   to: number;
 }
 
-/** The letters of a row in some slots: `-` for a gap, `.` beside an insertion of another row, a space where it is not covered. */
+/**
+ * The letters of a row in some slots: `-` for a gap, `.` next to an insertion of another row, a space outside the
+ * aligned part.
+ */
 export function lettersOf(row: AlignedRow, slots: Slots, { from, to }: Range): string[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => {
     const { column, inserted } = columnAt(from + i, slots);
@@ -112,7 +115,7 @@ export function runsOf(looks: readonly (string | null)[]): (Range & { look: stri
   return runs;
 }
 
-/** Rows in FASTA as far as they are shown; what is not covered becomes a gap. */
+/** The shown part of the rows in FASTA; uncovered columns become gaps. */
 export const printFasta = (
   rows: readonly { name: string; row: AlignedRow }[],
   slots: Slots,

@@ -25,7 +25,7 @@ import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./
 
 /** Height of logo and ruler above the rows. */
 const HEAD = 76;
-/** Left edges and widths of what stands beside the rows; narrow pages have room only for names. */
+/** Left edges and widths of the parts next to the rows; narrow pages have room only for names. */
 interface Sides {
   tree: number;
   names: number;

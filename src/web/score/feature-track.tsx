@@ -28,7 +28,7 @@ export const lanesHeight = (data: FeatureLanes): number =>
     ? LEAST
     : Math.max(LEAST, LANE * (1 + data.features.reduce((most, { lane }) => Math.max(most, lane), 0)));
 
-/** Its text names what it shows. */
+/** The text names the feature. */
 export function FeatureTrack({ data, plot }: { data: FeatureLanes; plot: Plot }) {
   const { group, features } = data;
   const { span, left, width, y } = plot;

@@ -58,7 +58,7 @@ export const featureText = (feature: Feature): string => {
 /** Features that a track's text names. */
 const NAMED = 12;
 
-/** A group in words, for those who do not see its track. */
+/** A group in words, for users who do not see its track. */
 export function groupText(group: FeatureGroup, features: readonly Feature[]): string {
   const named = features.slice(0, NAMED).map((one) => `${shortName(one)} ${placeText(one)}`);
   const more = features.length - named.length;
@@ -82,7 +82,7 @@ export function inLanes(features: readonly Feature[]): (Feature & { lane: number
     });
 }
 
-/** Residues beside a match where modifications are listed, too. */
+/** Number of residues next to a match in which modifications are listed. */
 const NEAR = 5;
 
 /** Features that overlap a match, and modifications near it, in the order of the groups. */

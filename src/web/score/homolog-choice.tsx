@@ -7,7 +7,7 @@ import type { Result } from "./result.ts";
 
 type HomologChoice = NonNullable<Job["homologs"]>;
 
-/** A choice of homologs as it is typed: lists separated by commas, identity in percent; empty for the default. */
+/** The typed choice of homologs: lists separated by commas, identity in percent; empty for the default. */
 export type ChoiceDraft = Readonly<Record<keyof HomologChoice, string>>;
 
 export const DEFAULT_CHOICE: ChoiceDraft = {
@@ -134,7 +134,7 @@ export function useHomologs(query: URLSearchParams) {
   }, []);
   useEffect(() => alignmentDraft.keep(isOwn ? own.text : ""), [isOwn, own.text]);
   const isChosen = Object.values(draft).some((text) => text.trim() !== "");
-  /** Starts with those of a result. */
+  /** Starts with the homologs of a result. */
   const fill = (job: Job, result: Result): void => {
     setDraft(draftOf(job.homologs));
     setIsOwn(job.hasOwnAlignment);

@@ -65,13 +65,13 @@ export const rememberJob = (id: string, title: string): void => remember("jobs",
 /** Proteins that the page scans at once, and scans that it remembers; `labd scan` takes any number. */
 export const MAX_SCANS = 50;
 
-/** The last scans of this browser, likewise. */
+/** The last scans of this browser. */
 export const recentScans = (): RecentJob[] => readStored("motif-scans", []);
 
 export const rememberScan = (id: string, title: string): void =>
   remember("motif-scans", MAX_SCANS, { id, title });
 
-/** The last proteome searches of this browser, likewise. */
+/** The last proteome searches of this browser. */
 export const recentProteomes = (): RecentJob[] => readStored("proteome-searches", []);
 
 export const rememberProteome = (id: string, title: string): void =>

@@ -98,7 +98,7 @@ function distance({ start, end }: Feature, match: NumberedMatch): string {
   return `${apart === 1 ? "1 residue" : `${apart} residues`} ${before > 0 ? "before" : "after"} the match`;
 }
 
-/** Every feature of the protein, also for those who do not see the tracks. */
+/** Every feature of the protein, also for users who do not see the tracks. */
 const AllFeatures = ({ known: { protein, features } }: { known: ResultFeatures }) => (
   <details>
     <summary>

@@ -21,7 +21,7 @@ const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
   kept: (row) =>
     isMatch(row) && <Kept kept={row.kept ?? 0} of={row.homologs} words={conservationName(row)} />,
 };
-/** Fractions that are no probabilities: two decimals, whatever their size. */
+/** Fractions other than probabilities: always two decimals. */
 const DECIMALS = new Set(["cs", "expected", "disorder"]);
 
 function cell(column: Column, row: TableRow): ComponentChildren {

@@ -22,7 +22,7 @@ export interface MatchDownload {
   query?: Query;
   /** Start of the names of the files. */
   name: string;
-  /** Formats besides those of tables. */
+  /** Formats other than tables. */
   others?: Readonly<Record<string, Pick<FileFormat, "title" | "extension">>>;
 }
 
@@ -46,9 +46,9 @@ interface Props<Row extends TableRow> {
   first?: number;
   /** The rows are a page of a search, which `from` in the address tells. */
   isPaged?: boolean;
-  /** Folds the filters up above the table, where it has no room beside it. */
+  /** Folds the filters up above the table if there is no room next to it. */
   filtersAbove?: boolean;
-  /** Controls beside the choice of columns. */
+  /** Controls next to the choice of columns. */
   actions?: ComponentChildren;
   /** Shown instead of the rows. */
   children?: ComponentChildren;

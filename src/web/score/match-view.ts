@@ -15,7 +15,7 @@ import { useQuery } from "../page.tsx";
 /** The rows of a table that the address of the page asks for. */
 export interface MatchView<Row> {
   rows: readonly Row[];
-  /** All rows, and those that pass the filters; of a search the rows may be one page of them. */
+  /** All rows, and the rows that pass the filters; the rows of a search may be one page. */
   total: number;
   passing: number;
   facets: Facets;

@@ -115,7 +115,7 @@ export const classErrors = (fields: Fields, classes: readonly string[]): string[
 export const errorsBelow = (fields: Fields, field: string): string[] =>
   Object.entries(fields).flatMap(([name, texts]) => (name.split(".")[0] === field ? texts : []));
 
-/** Regular expressions, each checked and explained as it is typed. */
+/** Regular expressions, each checked and explained during typing. */
 export function PatternList(props: {
   patterns: readonly string[];
   onChange: (patterns: string[]) => void;

@@ -8,7 +8,10 @@ const HEIGHT = 72;
 /** Width of a bar, in parts of its place. */
 const BAR = 0.8;
 
-/** Numbers of matches by P, beside those expected by chance. Heights are square roots, so that few matches are seen, too. */
+/**
+ * Numbers of matches by P, next to those expected by chance. Heights are square roots, so that few matches are seen,
+ * too.
+ */
 export function PValueChart({ bins }: { bins: Bins }) {
   const most = Math.max(1, ...bins.flatMap(({ matches, expected }) => [matches, expected]));
   const heightOf = (matches: number): number => HEIGHT * Math.sqrt(matches / most);

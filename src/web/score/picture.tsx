@@ -85,7 +85,7 @@ const STYLED = (
   "font-family font-size font-style font-weight text-anchor"
 ).split(" ");
 
-/** The picture as a file: what the style sheet says of each element becomes attributes. */
+/** The picture as a file: styles of each element become attributes. */
 function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [svg, ...svg.querySelectorAll<SVGElement>("*")];

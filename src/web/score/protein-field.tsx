@@ -8,7 +8,7 @@ import { readTextFile } from "../text-file.ts";
 import { CorpusProtein, ProteinSearch } from "./protein-search.tsx";
 import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 
-/** Takes proteins as text or files, and shows what was recognized. */
+/** Takes proteins as text or files, and shows the recognized ones. */
 export function ProteinField(props: {
   label: string;
   hint: string;

@@ -100,7 +100,7 @@ function Pages({ search: { passing, results } }: { search: Search }) {
   );
 }
 
-/** Leads to scoring the protein for the motif; its entry in UniProt is beside. */
+/** Links to scoring the protein for the motif, and to its entry in UniProt. */
 function ProteinLink({ search, match: { protein, start } }: { search: Search; match: Match }) {
   const { gene, accession, name, organism } = protein;
   const [uniprot] = databasesOf(accession);

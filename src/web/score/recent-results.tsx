@@ -55,7 +55,7 @@ export function RecentResults() {
   );
 }
 
-/** A result of which only the title is known. */
+/** A result with only its title. */
 const Line = ({ of: { id, path, title, time } }: { of: Recent }) => (
   <li>
     <a class="grow" href={href(`${path}/${id}`)}>

@@ -49,7 +49,7 @@ export function colourOf(scheme: Scheme, residue: string, column: ColumnFacts): 
   return `same-${level}`;
 }
 
-/** Groups of which one must reach a share for a colour. */
+/** Groups of residues; one must reach a share for a colour. */
 type Rule = readonly [
   colour: string,
   residues: string,

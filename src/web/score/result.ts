@@ -96,7 +96,7 @@ export function matchesOf({ patterns }: Result): NumberedMatch[] {
   );
 }
 
-/** Ranks matches: the smallest overall P value first, and those with the same one by z; last those that are not scored. */
+/** Ranks matches: the smallest overall P value first, equal ones by z, unscored ones last. */
 export const rank = ({
   overallPValue,
   z,

@@ -40,7 +40,7 @@ export function ScanOverview(props: {
   const drawn = shown.slice(0, MAX_DRAWN);
   const lanes = TYPE_ORDER.map((type) => ({
     type,
-    // The best ones are drawn last, above the others.
+    // The best matches are drawn last, on top.
     matches: drawn.filter((match) => typeOf(match) === type).toReversed(),
   })).filter(({ matches }) => matches.length > 0);
   return (

@@ -39,7 +39,7 @@ interface StructureProps {
   match: NumberedMatch | undefined;
 }
 
-/** The structure model: what it is in words, and on request in 3D; or a way for the owner of the job to add one. */
+/** The structure model: a description, and on request 3D; or a form for the owner of the job to add one. */
 export function Structure({ job: { id: job, mayChange }, of, result, match }: StructureProps) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

@@ -212,7 +212,7 @@ export function Overview({
   );
 }
 
-/** Positions, and the residues where there is room. */
+/** Positions, and residues if there is room. */
 export function Axis({ plot, sequence }: { plot: Plot; sequence: string | null }) {
   const { span, left, width, scale, y } = plot;
   const middle = (residue: number): number => left + (residue - span.from + 0.5) * scale;

@@ -87,7 +87,7 @@ interface Step {
   value: number;
 }
 
-/** A step per residue, or per pixel where residues are narrower; none where there is no value. */
+/** A step per residue, or per pixel if residues are narrower; no step without a value. */
 function stepsOf(values: readonly (number | null)[], { span, left, width, scale }: Plot): Step[] {
   const residues = Math.max(1, Math.ceil((span.to - span.from + 1) / (width - left)));
   const x = (residue: number): number => left + (residue - span.from) * scale;

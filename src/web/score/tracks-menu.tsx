@@ -11,7 +11,7 @@ export interface TrackChoice {
   shown: boolean;
 }
 
-/** The chosen tracks: those in the address differ from what is shown by default. */
+/** The chosen tracks; the address has differences from the default. */
 export function useTrackChoice(): {
   isShown: (track: TrackChoice) => boolean;
   toggle: (key: string) => void;

@@ -10,7 +10,7 @@ import { useGestures, useTrackView } from "./track-view.ts";
 import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { VerdictGlyph } from "./verdict.tsx";
 
-/** Width of the labels beside the tracks, and of the page from which they have room there. */
+/** Width of the labels next to the tracks, and the minimum width of the page for them. */
 const LABELS = 128;
 const ROOM = 560;
 /** Pixels per residue from which letters fit. */
@@ -205,7 +205,7 @@ function stacked(heights: readonly number[], labelsAbove: boolean): { tops: numb
   return { tops, height: height + 4 };
 }
 
-/** Beside a track with a note below; or above it, in one line. */
+/** Next to a track with a note below; or above it, in one line. */
 function Label({ title, note, y, above }: { title: string; note: string; y: number; above: boolean }) {
   return (
     <>

@@ -210,7 +210,7 @@ function describeSlot({ position, record, free }: Slot, isNext: boolean): string
   return [position, record.name, state].filter(Boolean).join(", ");
 }
 
-/** Records with their positions and states, as a list. Those that may move can be dragged into a slot. */
+/** Records with their positions and states, as a list. Movable records can be dragged into a slot. */
 export const BoxList = ({ records, mayMove }: { records: readonly Stored[]; mayMove: boolean }) => (
   <ul class="list">
     {records.map((record) => (

@@ -27,7 +27,7 @@ interface BoxProps {
   foot?: (hasGrid: boolean) => ComponentChildren;
 }
 
-/** A location with a grid: what is in each slot, and which slots are free. Other locations have only head and foot. */
+/** A location with a grid: the record in each slot, and the free slots. Other locations have only head and foot. */
 export function Box({ id, head, foot }: BoxProps) {
   const slots = useLoaded(id, (signal) => readKnownSlots(id, signal));
   useReloadAfterSending(slots.reload);
@@ -143,7 +143,7 @@ const Unplaced = ({ records, mayMove }: { records: readonly Stored[]; mayMove: b
     </Card>
   );
 
-/** Moves into or out of the box that the server rejected, and those that wait, which the grid shows without a network. */
+/** Rejected and waiting moves into or out of the box, which the grid shows without a network. */
 function BoxChanges({ box }: { box: Slots }) {
   const person = useSession()?.user.id;
   const { changes } = useQueue();

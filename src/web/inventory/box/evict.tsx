@@ -4,7 +4,7 @@ import { send } from "../../request.ts";
 import { api } from "../declaration.ts";
 import type { Slots } from "./slots.ts";
 
-/** Takes out what others put into a box, for those who may change the box. */
+/** Takes out records that others put into a box, for users who may change the box. */
 
 interface EvictProps {
   box: Slots;

@@ -14,7 +14,7 @@ import { freePositionsIn, type Movable } from "./slots.ts";
 
 const LOCATIONS = referenceTo("locations", USABLE);
 
-/** Moves a record to a slot of this location or another, chosen from those that are free. */
+/** Moves a record to a free slot of this location or another. */
 export function MoveDialog(props: {
   /** The current location; its id is empty if that is unknown. */
   from: { id: string; name: string };

@@ -1,7 +1,7 @@
 import type { Level, LevelList } from "../../../inventory/records/build-storage.ts";
 import { countNames, expandNames, PatternError } from "../../../inventory/model/name-pattern.ts";
 
-/** The levels of storage that the wizard builds, and what they make. */
+/** The levels of storage that the wizard builds, and the records of each. */
 
 /** A grid whose rows and columns are typed. */
 export const OTHER = "other";
