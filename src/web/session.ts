@@ -1,21 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
 import { clearDevice, keepSnapshotOf, snapshot, updateDevice, worksOffline } from "./offline/device.ts";
-import { ApiError, isUnreachable, requestJson, setCsrfToken } from "./request.ts";
+import { type Answer, ApiError, call, isUnreachable, setCsrfToken } from "./request.ts";
 import { keepStoredOf } from "./stored.ts";
 
-/** The session of the browser, as `GET /api/v2/session/` returns it. */
-export interface Session {
-  user: { id: string; username: string; is_superuser?: boolean; [field: string]: unknown };
-  csrf_token: string;
-  expires: string;
-  /** The account can do nothing until it has set up a second factor. */
-  needs_second_factor: boolean;
-  /** The person signed in at the identity provider. */
-  vouched: boolean;
-}
+/** The session of the browser. */
+export type Session = Answer<"GET /api/v2/session/">;
 
-const PATH = "/api/v2/session/";
 let loading: Promise<Session | null> | undefined;
 
 /** The session, loaded once per page; null where nobody is signed in. */
@@ -23,7 +14,7 @@ export function session(): Promise<Session | null> {
   // A page that was kept for offline use may be older than the session.
   loading ??=
     hasSession() || worksOffline()
-      ? requestJson<Session>("GET", PATH).then(remember, signedOut)
+      ? call("GET /api/v2/session/").then(remember, signedOut)
       : Promise.resolve(remember(null));
   return loading;
 }
@@ -59,14 +50,14 @@ function signedOut(error: unknown): Session | null | Promise<Session | null> {
 /** @throws ApiError `unauthenticated` or `second_factor_required`, among others */
 export async function signIn(values: { username: string; password: string; code: string }): Promise<Session> {
   const { code, ...body } = values;
-  const opened = await requestJson<Session>("POST", PATH, { body: code === "" ? body : values });
+  const opened = await call("POST /api/v2/session/", { body: code === "" ? body : values });
   remember(opened);
   return opened;
 }
 
 /** @throws ApiError */
 export async function signOut(): Promise<void> {
-  await requestJson("DELETE", PATH);
+  await call("DELETE /api/v2/session/");
   await clearDevice();
   remember(null);
 }

@@ -201,7 +201,7 @@ test("applying a stocktake keeps records that were not scanned unchanged by defa
   const items = (length: number) => Array.from({ length }, (_, i) => ({ id: String(i), name: "Tube" }));
   const dialog = (missing: number, misplaced: number) => {
     const count = { missing: items(missing), misplaced: items(misplaced) };
-    const props = { path: "/", count: count as unknown as Count, onLater: undefined };
+    const props = { id: "1", count: count as unknown as Count, onLater: undefined };
     return renderToString(<ApplyDialog {...props} onClose={nothing} onDone={nothing} />);
   };
   expect(dialog(2, 1)).toMatch(/<option selected value="keep">/);

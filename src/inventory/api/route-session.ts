@@ -30,10 +30,23 @@ const CREDENTIALS = content(
   ),
 );
 
+/** The account of a session. Its other fields are those of users. */
+interface SessionUser {
+  id: string;
+  username: string;
+  is_superuser?: boolean;
+  [field: string]: unknown;
+}
+
 const SESSION = content(
   Type.Object(
     {
-      user: Type.Object({}),
+      user: Type.Unsafe<SessionUser>(
+        Type.Object(
+          { id: TEXT, username: TEXT },
+          { description: "The account, as the list of users shows it." },
+        ),
+      ),
       csrf_token: Type.String({ description: "Value for the header X-CSRFToken." }),
       expires: INSTANT,
       needs_second_factor: Type.Boolean({

@@ -3,7 +3,11 @@ import type { Column } from "../components/table.tsx";
 import { Time } from "../format.tsx";
 import type { Answer } from "../request.ts";
 
-export type TokenRow = Answer<"GET /api/admin/tokens">["results"][number];
+/** A token with the members that its owner and administrators see. */
+export type TokenRow = Answer<"GET /api/v2/tokens/">["results"][number] & {
+  username?: string;
+  revoked?: string | null;
+};
 
 const isExpired = ({ expires }: TokenRow): boolean => expires !== null && Date.parse(expires) <= Date.now();
 

@@ -4,9 +4,9 @@ import { FormDialog } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
-import { requestJson } from "../request.ts";
+import { call } from "../request.ts";
 import type { AdministrationContext } from "./page.tsx";
-import { type Group, groupPath, membersOf, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
+import { type Group, membersOf, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
 
 /** Groups and their members. */
 export function Groups({ page }: { page: AdministrationContext<People> }) {
@@ -18,7 +18,7 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
       title: `Delete ${name}?`,
       text: "Permissions granted to the group end with it. A group that owns records cannot be deleted.",
       verb: "Delete group",
-      run: () => requestJson("DELETE", groupPath(name)).then(reload),
+      run: () => call("DELETE /api/v2/:list/:id/", { params: { list: "groups", id: name } }).then(reload),
       done: `Deleted ${name}.`,
     });
   return (
@@ -92,8 +92,8 @@ function GroupDialog(props: {
       onSubmit={async (values) => {
         const body = { ...values, members: withSystemUser(values.name, values.members) };
         await (group
-          ? requestJson("PATCH", groupPath(group.name), { body })
-          : requestJson("POST", "/api/v2/groups/", { body }));
+          ? call("PATCH /api/v2/:list/:id/", { params: { list: "groups", id: group.name }, body })
+          : call("POST /api/v2/:list/", { params: { list: "groups" }, body }));
         showToast(group ? `Saved ${values.name}.` : `Added ${values.name}.`);
         onSaved();
       }}

@@ -1,4 +1,5 @@
-import { type Answer, call, get } from "../request.ts";
+import { type Answer, call } from "../request.ts";
+import { readList } from "../inventory/read-list.ts";
 
 /** Accounts and groups as the inventory's REST API lists them. */
 
@@ -57,8 +58,8 @@ export async function loadPeople(_query: URLSearchParams, signal: AbortSignal): 
   const [factors, { results: identities, providers }, users, groups] = await Promise.all([
     call("GET /api/admin/second-factors", { signal }),
     call("GET /api/admin/identities", { signal }),
-    get<{ results: User[] }>("/api/v2/users/", { ...all, ordering: "username" }, signal),
-    get<{ results: Group[] }>("/api/v2/groups/", all, signal),
+    readList<User>("users", { ...all, ordering: "username" }, signal),
+    readList<Group>("groups", all, signal),
   ]);
   const enrolled = new Set(factors.results.map(({ username }) => username));
   const people = users.results.map((user) =>

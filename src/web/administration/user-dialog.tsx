@@ -1,8 +1,8 @@
 import { passwordField, personBody, personFields, usernameField } from "../account/fields.tsx";
 import { FormDialog } from "../components/form.tsx";
 import { showToast } from "../components/toast.tsx";
-import { requestJson } from "../request.ts";
-import { type People, SYSTEM_GROUP, type User, userPath } from "./people.ts";
+import { call } from "../request.ts";
+import { type People, SYSTEM_GROUP, type User } from "./people.ts";
 
 const initialValues = (user: User | null) => ({
   username: user?.username ?? "",
@@ -58,10 +58,10 @@ export function UserDialog(props: {
           ...(password === "" ? {} : { password }),
         };
         const saved = await (user
-          ? requestJson<User>("PATCH", userPath(user.username), { body })
-          : requestJson<User>("POST", "/api/v2/users/", { body }));
+          ? call("PATCH /api/v2/:list/:id/", { params: { list: "users", id: user.username }, body })
+          : call("POST /api/v2/:list/", { params: { list: "users" }, body }));
         showToast(user ? `Saved ${user.username}.` : `Added ${username}.`);
-        onSaved(saved, user === null && password === "");
+        onSaved(saved as object as User, user === null && password === "");
       }}
     />
   );

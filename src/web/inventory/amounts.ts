@@ -1,8 +1,8 @@
 import type { Change } from "../../inventory/api/route-history.ts";
 import { useLoaded } from "../components/loaded.tsx";
-import { get } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
 import type { Row } from "./record.tsx";
+import { readHistory } from "./read-list.ts";
 
 /** Changes of an amount in which the last refill is looked for. */
 const READ_AMOUNTS = 100;
@@ -29,7 +29,7 @@ export function useAmounts(of: Declaration, { id, version, values }: Row): Amoun
   const isTracked = typeof values.amount === "number";
   const { value } = useLoaded(isTracked ? `${path} ${version}` : null, async (signal) => {
     const query = { field: "amount", page_size: READ_AMOUNTS };
-    return amountsIn((await get<{ results: Change[] }>(path, query, signal)).results);
+    return amountsIn((await readHistory(of.name, id, query, signal)).results);
   });
   return value ?? {};
 }

@@ -1,10 +1,11 @@
+import type { Json } from "../../inventory/model/field.ts";
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
-import { ApiError, requestJson } from "../request.ts";
+import { ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { annotationOfType, api, type FieldInfo } from "./declaration.ts";
 import { asText, bodyOf, type RecordValue, Value } from "./record.tsx";
@@ -75,7 +76,7 @@ export function Annotations(props: SubResourceProps) {
                 </dd>,
               ])}
             </dl>
-            {isAdding && <AddAnnotation {...props} path={path} existing={results} onAdded={reload} />}
+            {isAdding && <AddAnnotation {...props} existing={results} onAdded={reload} />}
             {!isAdding && results.length === 0 && <p class="muted">None yet</p>}
           </>
         )}
@@ -101,10 +102,8 @@ function AnnotationValue({ value, field }: { value: RecordValue; field: FieldInf
   );
 }
 
-function AddAnnotation(
-  props: SubResourceProps & { path: string; existing: readonly Annotation[]; onAdded: () => void },
-) {
-  const { of, path, existing } = props;
+function AddAnnotation(props: SubResourceProps & { existing: readonly Annotation[]; onAdded: () => void }) {
+  const { of, row, existing } = props;
   const offered = annotationsFor(props, useSession()?.user.is_superuser === true);
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
@@ -115,9 +114,15 @@ function AddAnnotation(
       ? existing.find(({ annotation_type_id }) => annotation_type_id === field.annotation!.id)
       : undefined;
   const form = useSubmission(async () => {
-    const body = { annotation_type_id: field.annotation!.id, value: bodyOf(value, field) };
-    if (replaced) await requestJson("PATCH", `${path}${replaced.id}/`, { body: { value: body.value } });
-    else await requestJson("POST", path, { body });
+    const sent = bodyOf(value, field) as Json;
+    const body = { annotation_type_id: field.annotation!.id, value: sent };
+    const params = { list: of.name, id: row.id, part: "annotations" };
+    if (replaced)
+      await call("PATCH /api/v2/:list/:id/:part/:sub_id/", {
+        params: { ...params, sub_id: replaced.id },
+        body: { value: body.value },
+      });
+    else await call("POST /api/v2/:list/:id/:part/", { params, body });
     setName("");
     setValue("");
     props.onAdded();

@@ -6,9 +6,8 @@ import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { SkeletonWord, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { ApiError, get, withoutId } from "../request.ts";
+import { ApiError, withoutId } from "../request.ts";
 import {
-  api,
   columnTitle,
   type Declaration,
   type FieldInfo,
@@ -35,6 +34,7 @@ import {
   PREVIEWED,
 } from "./write-record.ts";
 import { type Column, Table } from "../components/table.tsx";
+import { readList } from "./read-list.ts";
 
 /** Changes to many records: chosen, previewed, then done in one batch. */
 
@@ -168,7 +168,7 @@ function EditDialog(props: EditProps) {
 async function selectedIds(of: Declaration, selected: Selected): Promise<readonly string[]> {
   if ("ids" in selected) return selected.ids;
   const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: "max" };
-  const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
+  const { results } = await readList<{ id: string }>(of.name, query);
   return results.map(({ id }) => id);
 }
 

@@ -5,7 +5,7 @@ import { SelectField } from "../components/field.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatTime } from "../format.tsx";
-import { get, send } from "../request.ts";
+import { call, send } from "../request.ts";
 import { annotationOfType, api, type Declaration, fieldOf } from "./declaration.ts";
 import type { Change } from "./history.tsx";
 import { asText, readRecord, type RecordValue, type Row, rowOf, suffixOf, Value, WHOLE } from "./record.tsx";
@@ -90,12 +90,18 @@ interface Annotated {
   results: { annotation_type_id: string; value: RecordValue }[];
 }
 
+const readAnnotations = (of: Declaration, id: string, batch: string, signal: AbortSignal) =>
+  call("GET /api/v2/:list/:id/:part/", {
+    params: { list: of.name, id, part: "annotations" },
+    query: { as_of: batch, page_size: "max" },
+    signal,
+  }) as Promise<object> as Promise<Annotated>;
+
 /** A record as a batch left it, with its annotations, also of types that are no longer used. */
 async function readVersion(of: Declaration, id: string, batch: string, signal: AbortSignal): Promise<Row> {
-  const path = api(of.name, `${id}/annotations/`);
   const [row, { results }] = await Promise.all([
     readRecord(of.name, id, signal, { as_of: batch }),
-    of.guarded ? get<Annotated>(path, { as_of: batch, page_size: "max" }, signal) : { results: [] },
+    of.guarded ? readAnnotations(of, id, batch, signal) : { results: [] },
   ]);
   const annotations = results.flatMap(({ annotation_type_id, value }) => {
     const name = annotationOfType(of, annotation_type_id);

@@ -3,13 +3,13 @@ import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount, formatDay, Time } from "../format.tsx";
-import { get } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, type Declaration, declaration, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
+import { type Declaration, declaration, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
 import { asText, ExpiryTag, isNamed, nameOf, readPage, type Row, stockStateOf, suffixOf } from "./record.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
+import { countRecords } from "./read-list.ts";
 
 /** Stock that needs attention: each panel asks for the first records of the lists of stock, and their number. */
 
@@ -110,10 +110,10 @@ function Amount({ of, row }: Item) {
 /** The number of records that the filters find in each list of stock; lists without any are left out. */
 async function readTotals(filters: Record<string, string>, signal: AbortSignal): Promise<Total[]> {
   // An order that other panels need, too.
-  const query = { ...filters, ordering: "-modified", fields: "id", page_size: "1" };
+  const query = { ...filters, ordering: "-modified" };
   const totals = await Promise.all(
     STOCK_LISTS.map(async (segment) => {
-      const { total } = await get<{ total: number }>(api(segment), query, signal);
+      const total = await countRecords(segment, query, signal);
       return { segment, total };
     }),
   );

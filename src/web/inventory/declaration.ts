@@ -1,6 +1,6 @@
 import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
-import { onWrite, requestJson } from "../request.ts";
+import { call, onWrite } from "../request.ts";
 import { LISTS, listsIn, titleOf } from "../../inventory/resources/lists.ts";
 import { capitalized } from "../format.tsx";
 
@@ -103,7 +103,9 @@ onWrite(() => known.clear());
 export function declaration(segment: string): Promise<Declaration> {
   let declared = known.get(segment);
   if (!declared) {
-    declared = requestJson<Declaration>("OPTIONS", api(segment));
+    declared = call("OPTIONS /api/v2/:list/", {
+      params: { list: segment },
+    }) as Promise<object> as Promise<Declaration>;
     known.set(segment, declared);
     declared.catch(() => known.delete(segment));
   }

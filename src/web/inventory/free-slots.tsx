@@ -3,13 +3,13 @@ import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
 import { Meter } from "../components/progress.tsx";
 import { formatCount } from "../format.tsx";
-import { get } from "../request.ts";
-import { api, pageOf } from "./declaration.ts";
+import { call } from "../request.ts";
+import { pageOf } from "./declaration.ts";
 
 /** The free slots in a place, piece of equipment or location, and inside it; undefined if nothing there has slots. */
 export function useFreeSlots(segment: string, id: string): Free | undefined {
   const found = useLoaded(id === "" ? null : `${segment} ${id}`, (signal) =>
-    get<Free>(api(segment, `${id}/free_slots/`), { count: "1" }, signal),
+    call("GET /api/v2/:list/:id/free_slots/", { params: { list: segment, id }, query: { count: 1 }, signal }),
   );
   return id !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
 }

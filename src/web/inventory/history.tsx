@@ -4,7 +4,6 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
-import { get } from "../request.ts";
 import { CompareDialog, versionsOf } from "./compare-versions.tsx";
 import {
   annotationOfType,
@@ -16,6 +15,7 @@ import {
 } from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
 import { asText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
+import { readHistory } from "./read-list.ts";
 
 type Values = Record<string, RecordValue>;
 export type Change = RecordedChange & { before: Values | null; after: Values | null };
@@ -52,7 +52,7 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
   const [isComparing, setComparing] = useState(false);
   const path = api(of.name, `${row.id}/history/`);
   const history = useLoaded(`${path} ${row.version} ${revision} ${size}`, (signal) =>
-    get<{ total: number; results: Change[] }>(path, { page_size: size }, signal),
+    readHistory(of.name, row.id, { page_size: size }, signal),
   );
   const { total = 0, results = [] } = history.value ?? {};
   const versions = versionsOf(of, results);

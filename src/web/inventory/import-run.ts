@@ -1,12 +1,11 @@
-import type { ImportStatus } from "../../inventory/imports/imports.ts";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { get, requestJson, send } from "../request.ts";
+import { type Answer, call, send } from "../request.ts";
 import { api } from "./declaration.ts";
 
 /** Imports run in the background of the server. */
 
+export type ImportStatus = Answer<"GET /api/v2/imports/:id/">;
 export type Report = NonNullable<ImportStatus["report"]>;
-export type { ImportStatus };
 
 /** Fields by the headers of the file; null leaves a column out. */
 export type Mapping = Readonly<Record<string, string | null>>;
@@ -24,11 +23,13 @@ export const hasEnded = ({ state }: ImportStatus): boolean =>
 /** Uploads a file. @returns the id of the import @throws ApiError */
 export async function startImport(segment: string, file: File, options: ImportOptions): Promise<string> {
   const query = { ...makeQuery(options), background: "1" };
-  const { id } = await requestJson<ImportStatus>("POST", api(segment, "import/"), {
+  const started = await call("POST /api/v2/:list/import/", {
+    params: { list: segment },
     query,
     body: makeBody(file),
   });
-  return id;
+  // Without `background` the answer would be the report.
+  return (started as object as ImportStatus).id;
 }
 
 /** All changes of existing records that an import would make, as CSV. @throws ApiError */
@@ -46,14 +47,14 @@ const makeQuery = ({ isDryRun, match, mapping }: ImportOptions) => ({
 /** Without the type that the browser guesses, which the server may refuse. */
 const makeBody = (file: File): Blob => new Blob([file]);
 
-export const cancelImport = (id: string): Promise<void> => requestJson("DELETE", `/api/v2/imports/${id}/`);
+export const cancelImport = (id: string) => call("DELETE /api/v2/imports/:id/", { params: { id } });
 
 /** Milliseconds between requests. */
 const PAUSE = 200;
 
 /** The status of an import, followed until it has ended. */
 export function useImport(id: string | null): { value: ImportStatus | undefined; error: unknown } {
-  const loaded = useLoaded(id, (signal) => get<ImportStatus>(`/api/v2/imports/${id}/`, {}, signal));
+  const loaded = useLoaded(id, (signal) => call("GET /api/v2/imports/:id/", { params: { id: id! }, signal }));
   // The status of an earlier import stays until this one is there.
   const value = loaded.value?.id === id ? loaded.value : undefined;
   useReloadUntil({ ...loaded, value }, hasEnded, PAUSE);

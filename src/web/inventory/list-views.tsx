@@ -7,11 +7,12 @@ import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
-import { get, requestJson } from "../request.ts";
+import { call } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, type Declaration, pageOf } from "./declaration.ts";
+import { type Declaration, pageOf } from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
 import { STOCK_VIEWS } from "../../inventory/resources/stock-views.ts";
+import { countRecords, readList } from "./read-list.ts";
 
 export interface View {
   list: string;
@@ -26,7 +27,7 @@ const useViews = (of: Declaration): Loadable<View[]> =>
   useLoaded(of.name, async (signal) => {
     const fields = "id,name,description,query,owner";
     const query = { list: of.name, response_format: "flat", page_size: "50", fields };
-    return (await get<{ results: View[] }>("/api/v2/views/", query, signal)).results;
+    return (await readList<View>("views", query, signal)).results;
   });
 
 /** Views that show how many records they find. */
@@ -44,7 +45,7 @@ function ViewTab(props: {
   const { of, query, name, isCounted } = props;
   const { value } = useLoaded(isCounted ? query : null, (signal) => {
     const filters = filtersOf(new URLSearchParams(query));
-    return get<{ total: number }>(api(of.name), { ...filters, fields: "id", page_size: "1" }, signal);
+    return countRecords(of.name, filters, signal);
   });
   return (
     <a
@@ -53,7 +54,7 @@ function ViewTab(props: {
       title={props.title}
       aria-current={props.isCurrent ? "page" : undefined}
     >
-      {name} {value && <span class="count">{formatCount(value.total)}</span>}
+      {name} {value !== undefined && <span class="count">{formatCount(value)}</span>}
     </a>
   );
 }
@@ -128,10 +129,7 @@ function SaveView(props: {
   onSaved: (view: View) => void;
 }) {
   const { of, query, own, onClose, onSaved } = props;
-  const save = async (method: string, rest: string, body: object): Promise<void> => {
-    const path = api("views", rest);
-    onSaved(await requestJson<View>(method, path, { query: { response_format: "flat" }, body }));
-  };
+  const asView = { response_format: "flat" };
   return (
     <FormDialog
       title="Save view"
@@ -140,7 +138,14 @@ function SaveView(props: {
       submit="Save"
       onClose={onClose}
       onSubmit={async ({ name }) => {
-        await save("POST", "", { name, list: of.name, query });
+        const body = { name, list: of.name, query };
+        onSaved(
+          (await call("POST /api/v2/:list/", {
+            params: { list: "views" },
+            query: asView,
+            body,
+          })) as object as View,
+        );
         showToast(`Saved ${name}. Only you can see it until you share it.`);
       }}
     >
@@ -153,7 +158,15 @@ function SaveView(props: {
               small
               onClick={() =>
                 void withErrorToast(async () => {
-                  await save("PATCH", `${id}/`, { query });
+                  const params = { list: "views", id };
+                  const body = { query };
+                  onSaved(
+                    (await call("PATCH /api/v2/:list/:id/", {
+                      params,
+                      query: asView,
+                      body,
+                    })) as object as View,
+                  );
                   showToast(`Replaced ${name}.`);
                   onClose();
                 })

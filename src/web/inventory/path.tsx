@@ -2,12 +2,12 @@ import type { Branch } from "../../inventory/api/route-relations.ts";
 import type { Level, TreeNode as Node } from "../../inventory/records/location-tree.ts";
 import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 
 export type { Branch, Level, Node };
 
 export const readBranch = (of: string, page: number, signal?: AbortSignal): Promise<Branch> =>
-  get<Branch>("/api/v2/locations/tree/", { of, page, page_size: 100 }, signal);
+  call("GET /api/v2/locations/tree/", { query: { of, page, page_size: 100 }, signal });
 
 export const treeAddress = ({ segment, id }: Pick<Node, "segment" | "id">): string =>
   href("/inventory/tree", { of: `${segment}/${id}` });

@@ -8,7 +8,7 @@ import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { snapshot } from "../offline/device.ts";
 import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
-import { get, isUnreachable, send } from "../request.ts";
+import { isUnreachable, send } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
   api,
@@ -24,6 +24,7 @@ import {
 } from "./declaration.ts";
 import { readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
+import { readList } from "./read-list.ts";
 
 interface Option {
   /** The value in requests. */
@@ -74,7 +75,7 @@ async function read(to: Reference, filter: Record<string, string>, signal: Abort
   const name = isInTree(to.segment) ? "unique_path" : to.key;
   const fields = ["id", to.key, name, ...context].join(",");
   const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
-  const { results } = await get<{ results: Record<string, string | null>[] }>(api(to.segment), query, signal);
+  const { results } = await readList<Record<string, string | null>>(to.segment, query, signal);
   return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
     name: String(record[name] ?? record[to.key]),

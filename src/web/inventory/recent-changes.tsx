@@ -4,19 +4,14 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount, Time } from "../format.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import { undo } from "./write-record.ts";
 
 /** Recent changes, with person, time, and Undo or the reason why a change cannot be undone. */
 
-interface Changes {
-  total: number;
-  results: BatchSummary[];
-}
-
 /** The changes that a query of the API finds, the last first. */
 export function useRecentChanges(query: Record<string, string | undefined>) {
-  return useLoaded(JSON.stringify(query), (signal) => get<Changes>("/api/v2/batches/", query, signal));
+  return useLoaded(JSON.stringify(query), (signal) => call("GET /api/v2/batches/", { query, signal }));
 }
 
 export function ChangeList({ of, empty }: { of: ReturnType<typeof useRecentChanges>; empty: string }) {

@@ -1,9 +1,8 @@
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { countOf, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
-import { ApiError, get, onWrite } from "../request.ts";
+import { ApiError, onWrite } from "../request.ts";
 import {
-  api,
   constantOf,
   type Declaration,
   type FieldInfo,
@@ -18,6 +17,7 @@ import {
   wordsOf,
 } from "./declaration.ts";
 import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
+import { readFlat, readList, readOne } from "./read-list.ts";
 
 /** Records in the nested response format, which names the records they refer to. */
 
@@ -117,8 +117,8 @@ export async function readPage(
   const names = [
     ...new Set([...always, of.key, titleFieldOf(of), ...fields, ...beside, ...pathsOf(of, fields)]),
   ].join(",");
-  const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
-    api(of.name),
+  const { results, ...page } = await readList<Nested>(
+    of.name,
     { ...query, response_format: "nested", fields: names },
     signal,
   );
@@ -138,9 +138,7 @@ export const readRecord = async (
   signal?: AbortSignal,
   query: { as_of?: string } = {},
 ): Promise<Row> =>
-  rowOf(
-    await get<Nested>(api(segment, `${id}/`), { ...WHOLE, ...includingDeleted(segment), ...query }, signal),
-  );
+  rowOf(await readOne<Nested>(segment, id, { ...WHOLE, ...includingDeleted(segment), ...query }, signal));
 
 const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
@@ -152,9 +150,9 @@ export function readName(to: Pick<Reference, "segment" | "key">, id: string): Pr
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
-    const query = { ...includingDeleted(segment), fields: `id,${key}`, response_format: "flat" };
-    name = get<{ results: Record<string, string> }>(api(segment, `${id}/`), query).then(
-      ({ results }) => results[key],
+    const query = { ...includingDeleted(segment), fields: `id,${key}` };
+    name = readFlat<Record<string, string>>(segment, id, query).then(
+      (record) => record[key],
       () => `${id.slice(0, 8)}…`,
     );
     names.set(address, name);

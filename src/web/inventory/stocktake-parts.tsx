@@ -5,13 +5,13 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, countOf } from "../format.tsx";
-import { pageOf, singularOf } from "./declaration.ts";
+import { api, pageOf, singularOf } from "./declaration.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { isUnreachable, requestJson, send } from "../request.ts";
+import { call, isUnreachable, send } from "../request.ts";
 import { type Preview, showDone } from "./write-record.ts";
 
 /** A scan with the server's verdict, or one that waits for it. */
@@ -185,9 +185,18 @@ function missingSentence(count: number, missing: MissingAction): string {
   return `${subject} not scanned ${fates[missing][count === 1 ? 0 : 1]}.`;
 }
 
+/** The dry run of applying a stocktake. @throws ApiError */
+const previewApply = (id: string, missing: MissingAction, signal: AbortSignal): Promise<Preview> =>
+  call("POST /api/v2/:list/:id/apply/", {
+    params: { list: LIST, id },
+    body: { missing },
+    query: { dry_run: "1", changes: 0 },
+    signal,
+  }) as Promise<object> as Promise<Preview>;
+
 /** Preview of the changes that applying a stocktake writes, with a button that applies it. */
 export function ApplyDialog(props: {
-  path: string;
+  id: string;
   /** Undefined if this device does not know it. */
   count: Count | undefined;
   onClose: () => void;
@@ -195,12 +204,10 @@ export function ApplyDialog(props: {
   /** Applies it later, where the server does not respond; undefined if this device does not work without it. */
   onLater: (() => Promise<void>) | undefined;
 }) {
-  const { path, count, onClose, onDone, onLater } = props;
+  const { id, count, onClose, onDone, onLater } = props;
   const [missing, setMissing] = useState<MissingAction>("keep");
   const body = { missing };
-  const preview = useLoaded(missing, (signal) =>
-    requestJson<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
-  );
+  const preview = useLoaded(missing, (signal) => previewApply(id, missing, signal));
   // Applying writes the stocktake too.
   const changed = Math.max(0, (preview.value?.count ?? 1) - 1);
   const isLater = onLater !== undefined && isUnreachable(preview.error);
@@ -210,7 +217,10 @@ export function ApplyDialog(props: {
       onClose();
       return true;
     }
-    const response = await send("POST", path, { body, query: { confirm: preview.value?.confirm } });
+    const response = await send("POST", api(LIST, `${id}/apply/`), {
+      body,
+      query: { confirm: preview.value?.confirm },
+    });
     showDone("Stocktake applied.", response, onDone);
     onDone();
     onClose();

@@ -1,5 +1,5 @@
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
-import { get, send } from "../request.ts";
+import { send } from "../request.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Row } from "./record.tsx";
 import { write } from "./write-record.ts";
@@ -30,7 +30,10 @@ export function useSubResource<T>(
   onChanged: () => void,
   query: Record<string, string | undefined> = {},
 ): SubResource<T> {
-  const loaded = useLoaded(`${path} ${JSON.stringify(query)}`, (signal) => get<T>(path, query, signal));
+  const loaded = useLoaded(
+    `${path} ${JSON.stringify(query)}`,
+    async (signal) => (await send("GET", path, { query, signal })).json() as Promise<T>,
+  );
   const reload = (): void => {
     loaded.reload();
     onChanged();

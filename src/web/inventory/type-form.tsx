@@ -6,9 +6,7 @@ import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
-import { get } from "../request.ts";
 import {
-  api,
   type Declaration,
   type FieldInfo,
   keyOf,
@@ -21,6 +19,7 @@ import {
 } from "./declaration.ts";
 import { asText, bodyOf, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
+import { countRecords, readList } from "./read-list.ts";
 
 type Values = Readonly<Record<string, string>>;
 
@@ -120,7 +119,7 @@ interface Found {
 const useFirst = (list: string | null, field: string, size: number, filter: Record<string, string> = {}) =>
   useLoaded(list && JSON.stringify([list, filter]), (signal) => {
     const query = { ...filter, fields: `id,${field}`, ordering: field, response_format: "flat" };
-    return get<Found>(api(list!), { ...query, page_size: String(size) }, signal);
+    return readList<Found["results"][number]>(list!, { ...query, page_size: size }, signal);
   }).value;
 
 const SHOWN_TERMS = 3;
@@ -221,8 +220,7 @@ export function TypeUsage({ of, row }: { of: Declaration; row: Row }) {
     const lists = Object.keys(of.fields.choices_target?.form?.words ?? {});
     const totals = await Promise.allSettled(
       lists.map(async (segment) => {
-        const query = { ...filter, fields: "id", page_size: "1" };
-        return { segment, total: (await get<Found>(api(segment), query, signal)).total };
+        return { segment, total: await countRecords(segment, filter, signal) };
       }),
     );
     // Lists of records that cannot have it refuse the filter.

@@ -11,8 +11,8 @@ import {
 } from "../components/field.tsx";
 import type { IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { get } from "../request.ts";
-import { api, type FieldInfo, inWords, isConstant, type Reference, wordOf, wordsOf } from "./declaration.ts";
+import { call } from "../request.ts";
+import { type FieldInfo, inWords, isConstant, type Reference, wordOf, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
 /** Longer texts get several lines. */
@@ -236,7 +236,10 @@ export const readValues = async (
   field: string,
   query: Record<string, readonly string[]> = {},
 ): Promise<FieldCount[]> => {
-  const { results } = await get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field });
+  const { results } = await call("GET /api/v2/:list/values/", {
+    params: { list: segment },
+    query: { ...query, field },
+  });
   // Values of flags are booleans.
   return results
     .filter(({ value }) => value !== null && value !== "")

@@ -1,6 +1,6 @@
 import type { Exposure } from "../../inventory/records/exposure.ts";
 import { showToast, withErrorToast } from "../components/toast.tsx";
-import { requestJson, send } from "../request.ts";
+import { call, send } from "../request.ts";
 import { api } from "./declaration.ts";
 import type { Filters } from "./list-address.ts";
 
@@ -8,7 +8,7 @@ import type { Filters } from "./list-address.ts";
 
 export const undo = (batch: string, then: () => void): Promise<void> =>
   withErrorToast(async () => {
-    await requestJson("POST", `/api/v2/batches/${batch}/undo/`, { body: {} });
+    await call("POST /api/v2/batches/:id/undo/", { params: { id: batch }, body: {} });
     showToast("Undone.");
     then();
   });

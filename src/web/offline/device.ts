@@ -4,7 +4,8 @@ import { type DeviceStore, openDeviceStore } from "./device-store.ts";
 import { type Change, enqueue, type QueuedChange, readQueue } from "./queue.ts";
 import { announceQueue, QUEUE_CHANGED, sendChanges, SYNC_TAG } from "./send-changes.ts";
 import { SNAPSHOT, type Snapshot, takeSnapshot, withMove } from "./snapshot.ts";
-import { get, isUnreachable } from "../request.ts";
+import { isUnreachable } from "../request.ts";
+import { readList } from "../inventory/read-list.ts";
 
 /** Work without a network on this device: switched on by people, cleared when they sign out. */
 
@@ -74,11 +75,11 @@ export const keepMove = (moved: Parameters<typeof withMove>[1]): Promise<unknown
     ? deviceStore().update<Snapshot>(SNAPSHOT, (known) => known && withMove(known, moved))
     : Promise.resolve();
 
-const readList: Parameters<typeof takeSnapshot>[0] = (segment, query) =>
-  get(`/api/v2/${segment}/`, { ...query, response_format: "flat" });
+const readFlatList: Parameters<typeof takeSnapshot>[0] = (segment, query) =>
+  readList(segment, { ...query, response_format: "flat" });
 
 export async function refreshSnapshot(person: Person): Promise<void> {
-  const taken = await takeSnapshot(readList, person, Date.now());
+  const taken = await takeSnapshot(readFlatList, person, Date.now());
   const isOpen = (stocktake: string): boolean => taken.stocktakes.some(({ id }) => id === stocktake);
   await deviceStore().update<Snapshot>(SNAPSHOT, (before) => {
     const counts = Object.entries(before?.counts ?? {}).filter(([stocktake]) => isOpen(stocktake));

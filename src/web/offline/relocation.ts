@@ -7,14 +7,14 @@ import {
   type Slots,
   type Stored,
 } from "../inventory/box/slots.ts";
-import { api } from "../inventory/declaration.ts";
 import { showDone } from "../inventory/write-record.ts";
-import { get, isUnreachable, send } from "../request.ts";
+import { call, isUnreachable, send } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
 import { inVersions, type Move, type MovedRecord, moveRequest, readVersions } from "./move.ts";
 import type { Answer } from "./queue.ts";
 import { slotsIn } from "./known-slots.ts";
 import { findCode } from "./snapshot.ts";
+import { readFlat } from "../inventory/read-list.ts";
 
 /** Moves of records, which wait where the server does not respond. */
 
@@ -29,12 +29,11 @@ export const findScanned = (code: string): Promise<Found[]> =>
   findOnline(code).catch((error: unknown) => findOffline(code, error));
 
 async function findOnline(code: string): Promise<Found[]> {
-  const { results } = await get<{ results: (Found & { unique_path?: string })[] }>("/api/v2/scan/", { code });
-  if (results.length !== 1) return results;
+  const { results } = await call("GET /api/v2/scan/", { query: { code } });
+  if (results.length !== 1) return results as object[] as Found[];
   const [{ segment, id, unique_path, name: own }] = results;
   const name = unique_path ?? own;
-  const query = { fields: "version", response_format: "flat" };
-  const { results: record } = await get<{ results: { version: number } }>(api(segment, `${id}/`), query);
+  const record = await readFlat<{ version: number }>(segment, id, { fields: "version" });
   const box = segment === "locations" ? await readSlots(id) : null;
   const free = box?.grid_rows ? freePositionsIn(box) : null;
   return [{ segment, id, name, version: record.version, free }];

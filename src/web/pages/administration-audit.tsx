@@ -1,5 +1,4 @@
 import type { AuditEntry } from "../../accounts/audit.ts";
-import type { BatchSummary } from "../../inventory/api/route-history.ts";
 import { href } from "../address.ts";
 import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
@@ -10,7 +9,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { capitalized, formatCount, Time } from "../format.tsx";
 import { declaration, pageOf } from "../inventory/declaration.ts";
 import { readName } from "../inventory/record.tsx";
-import { type Answer, call, get } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
 type AuditLog = Answer<"GET /api/admin/audit/">;
 
@@ -35,7 +34,11 @@ function Sentence(entry: AuditEntry) {
   const { subject, outcome } = entry;
   const batch = subject?.kind === "batch" ? subject.id : null;
   const { value } = useLoaded(batch, async (signal) => {
-    const { sentence } = await get<BatchSummary>(`/api/v2/batches/${batch}/`, { page_size: "1" }, signal);
+    const { sentence } = await call("GET /api/v2/batches/:id/", {
+      params: { id: batch! },
+      query: { page_size: 1 },
+      signal,
+    });
     return sentence;
   });
   return (

@@ -9,7 +9,7 @@ export const administrationTokensPage = administrationPage({
   load: (query, signal) =>
     call("GET /api/admin/tokens", { query: { all: query.has("all") ? "1" : undefined }, signal }),
   keyOf: ({ id }: TokenRow) => id,
-  nameOf: ({ name, username }) => `${name} of ${username}`,
+  nameOf: ({ name, username = "" }) => `${name} of ${username}`,
   empty: { title: "No tokens", text: "Nobody has created a token yet." },
   filter: ({ query, setQuery }) => (
     <Checkbox

@@ -1,7 +1,7 @@
 import { Groups } from "../administration/groups.tsx";
 import { IdentityDialog } from "../administration/identity-dialog.tsx";
 import { type AdministrationContext, administrationPage } from "../administration/page.tsx";
-import { loadPeople, type People, type Person, type User, userPath } from "../administration/people.ts";
+import { loadPeople, type People, type Person, type User } from "../administration/people.ts";
 import { UserDialog } from "../administration/user-dialog.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -9,7 +9,9 @@ import { Tag } from "../components/layout.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime, Time } from "../format.tsx";
-import { call, requestJson } from "../request.ts";
+import { call } from "../request.ts";
+
+const ofUser = ({ username }: User) => ({ list: "users", id: username });
 
 type PeoplePage = AdministrationContext<People>;
 
@@ -117,7 +119,7 @@ export const administrationUsersPage = administrationPage({
         text: "Sessions end, and tokens stop working. Records are kept and still show their creator. You can enable the account again.",
       }),
       run: async (person) => {
-        await requestJson("DELETE", userPath(person.username));
+        await call("DELETE /api/v2/:list/:id/", { params: ofUser(person) });
         return { ...person, is_active: false };
       },
       done: ({ username }) => `Disabled ${username}.`,
@@ -132,7 +134,7 @@ export const administrationUsersPage = administrationPage({
       }),
       run: async (person) => {
         const body = { is_active: true };
-        return { ...person, ...(await requestJson<User>("PATCH", userPath(person.username), { body })) };
+        return { ...person, ...(await call("PATCH /api/v2/:list/:id/", { params: ofUser(person), body })) };
       },
       done: ({ username }) => `Enabled ${username}.`,
     },

@@ -5,13 +5,12 @@ import { TextField } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { EXPIRING, LOW, StockPanel } from "../inventory/dashboard.tsx";
-import { api } from "../inventory/declaration.ts";
 import { RecentChanges } from "../inventory/recent-changes.tsx";
 import { definePage } from "../page.tsx";
-import { get } from "../request.ts";
 import { RecentResults } from "../score/recent-results.tsx";
 import { ScoreBox } from "../score/score-box.tsx";
 import { useSession } from "../session.ts";
+import { countRecords } from "../inventory/read-list.ts";
 
 const PROGRAM_LINKS = [
   { name: "API reference", path: "/docs" },
@@ -27,11 +26,8 @@ const PROGRAM_LINKS = [
 function useHasStock(): boolean | undefined {
   const { value } = useLoaded("stock", async (signal) => {
     const lists = ["stocks/consumables", "stocks/specimen"];
-    const query = { fields: "id", page_size: "1" };
-    const pages = await Promise.all(
-      lists.map((segment) => get<{ total: number }>(api(segment), query, signal)),
-    );
-    return pages.some(({ total }) => total > 0);
+    const totals = await Promise.all(lists.map((segment) => countRecords(segment, {}, signal)));
+    return totals.some((total) => total > 0);
   });
   return value;
 }

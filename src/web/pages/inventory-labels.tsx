@@ -11,8 +11,9 @@ import { countOf, formatCount } from "../format.tsx";
 import { api, crumbOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { get, send } from "../request.ts";
+import { call, send } from "../request.ts";
 import { download } from "../download.ts";
+import { countRecords } from "../inventory/read-list.ts";
 
 /** Parameters of this page that are not filters. */
 const OPTIONS = new Set(["list", "sheet", "symbol", "printer", "skip", "dpi"]);
@@ -66,13 +67,11 @@ function LabelForm({ segment }: { segment: string }) {
   const [query, setQuery] = useQuery();
   const filters = new URLSearchParams([...query].filter(([name]) => !OPTIONS.has(name)));
   const found = { ...filtersOf(filters), ordering: filters.get("ordering") ?? "" };
-  const sheets = useLoaded("sheets", (signal) => get<LabelSheets>("/api/v2/labels/", {}, signal));
-  const counted = useLoaded(`${segment} ${filters}`, (signal) =>
-    get<{ total: number }>(api(segment), { ...found, page_size: "1", fields: "id" }, signal),
-  );
+  const sheets = useLoaded("sheets", (signal) => call("GET /api/v2/labels/", { signal }));
+  const counted = useLoaded(`${segment} ${filters}`, (signal) => countRecords(segment, found, signal));
   const set = (changes: Record<string, string | null>): void => setQuery(changes, { replace: true });
   const { format, offered, sheet, perPage, skip, symbol, dpi, most } = readOptions(query, sheets.value);
-  const total = counted.value?.total ?? 0;
+  const total = counted.value ?? 0;
   const form = useSubmission(async () => {
     const response = await send("GET", api(segment, "labels/"), {
       query: {

@@ -1,7 +1,7 @@
+import type { Json } from "../../inventory/model/field.ts";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import {
-  api,
   crumbOf,
   declaration,
   pageOf,
@@ -13,7 +13,7 @@ import { inputOf, readRecord } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { requestJson } from "../request.ts";
+import { call } from "../request.ts";
 
 function InventoryNew() {
   const segment = segmentOf(useParams().list);
@@ -47,11 +47,11 @@ function InventoryNew() {
               values={values}
               submit="Add"
               onSubmit={async (body) => {
-                const added = await requestJson<{ results: { id: string } }>("POST", api(segment), {
-                  query: { response_format: "flat", fields: "id" },
-                  body,
+                const added = await call("POST /api/v2/:list/", {
+                  params: { list: segment },
+                  body: body as Record<string, Json>,
                 });
-                navigate(pageOf(segment, added.results.id));
+                navigate(pageOf(segment, added.id));
               }}
               onCancel={() => history.back()}
             />

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { ReferenceSummary } from "../../inventory/api/route-relations.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -50,7 +49,7 @@ import { StockCard } from "../inventory/stock-card.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
 import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { get, send } from "../request.ts";
+import { call, send } from "../request.ts";
 
 /** A record, and what happens to it. */
 interface RecordProps {
@@ -285,7 +284,7 @@ function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; ch
 function References({ of, row }: { of: Declaration; row: Row }) {
   const path = api(of.name, `${row.id}/references/`);
   const found = useLoaded(path, (signal) =>
-    get<{ total: number; results: ReferenceSummary[] }>(path, {}, signal),
+    call("GET /api/v2/:list/:id/references/", { params: { list: of.name, id: row.id }, signal }),
   );
   if (!found.value?.total) return null;
   return (

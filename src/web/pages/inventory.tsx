@@ -3,12 +3,12 @@ import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { api, GROUPS, isInTree, LISTS, pageOf, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
+import { GROUPS, isInTree, LISTS, pageOf, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
 import { Dashboard } from "../inventory/dashboard.tsx";
 import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
 import type { View } from "../inventory/list-views.tsx";
 import { definePage } from "../page.tsx";
-import { get } from "../request.ts";
+import { countRecords, readList } from "../inventory/read-list.ts";
 
 /** Numbers of records, by list. */
 type Counts = Record<string, number>;
@@ -18,8 +18,7 @@ async function readCounts(signal: AbortSignal): Promise<Counts> {
   const lists = GROUPS.flatMap(({ segments }) => segments);
   const totals = await Promise.all(
     lists.map(async (segment) => {
-      const query = { page_size: "1", fields: "id" };
-      return [segment, (await get<{ total: number }>(api(segment), query, signal)).total] as const;
+      return [segment, await countRecords(segment, {}, signal)] as const;
     }),
   );
   return Object.fromEntries(totals);
@@ -85,7 +84,7 @@ const Lists = ({ counts }: { counts: Counts }) => (
 
 function Views() {
   const query = { response_format: "flat", page_size: "50", fields: "id,name,list,query" };
-  const views = useLoaded("views", (signal) => get<{ results: View[] }>(api("views"), query, signal));
+  const views = useLoaded("views", (signal) => readList<View>("views", query, signal));
   return (
     <Card title="Saved views" bare foot={<a href={href(pageOf("views"))}>All views</a>}>
       <Loaded of={views}>

@@ -20,11 +20,10 @@ import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
 import { browserName, Time } from "../format.tsx";
 import { definePage } from "../page.tsx";
-import { type Answer, ApiError, call, get, requestJson, setCsrfToken } from "../request.ts";
+import { type Answer, ApiError, call, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 
 type SessionRow = Answer<"GET /api/account/sessions">["results"][number];
-const TOKENS = "/api/v2/tokens/";
 
 function Profile() {
   const session = useSession();
@@ -74,7 +73,8 @@ function PersonCard({ session: { user }, onEmail }: { session: Session; onEmail:
         initial={initial}
         fields={personFields()}
         onSubmit={async (values) => {
-          await requestJson("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
+          await call("PATCH /api/v2/:list/:id/", {
+            params: { list: "users", id: user.username },
             body: personBody(values, initial.email !== ""),
           });
           const isNew = values.email !== "" && values.email !== saved;
@@ -172,7 +172,7 @@ const DAYS = [
 ] as const;
 
 function Tokens() {
-  const loaded = useLoaded("tokens", (signal) => get<{ results: TokenRow[] }>(TOKENS, {}, signal));
+  const loaded = useLoaded("tokens", (signal) => call("GET /api/v2/tokens/", { signal }));
   const [created, setCreated] = useState<string | null>(null);
   const revoke = (row: TokenRow): void =>
     confirm({
@@ -180,8 +180,8 @@ function Tokens() {
       verb: revokeToken.label,
       done: revokeToken.done(row),
       run: async () => {
-        await requestJson("DELETE", `${TOKENS}${row.id}/`);
-        loaded.update(({ results }) => ({ results: results.filter(({ id }) => id !== row.id) }));
+        await call("DELETE /api/v2/tokens/:id/", { params: { id: row.id } });
+        loaded.update((page) => ({ ...page, results: page.results.filter(({ id }) => id !== row.id) }));
       },
     });
   return (
@@ -201,7 +201,7 @@ function Tokens() {
         reset
         look="plain"
         submit="Create token"
-        initial={{ name: "", scope: "read", days: "90" }}
+        initial={{ name: "", scope: "read" as "read" | "write", days: "90" }}
         fields={[
           { name: "name", label: "Purpose", maxLength: 255 },
           {
@@ -217,7 +217,7 @@ function Tokens() {
         ]}
         onSubmit={async ({ days, ...values }) => {
           const body = { ...values, ...(days === "" ? {} : { days: Number(days) }) };
-          const { token } = await requestJson<{ token: string }>("POST", TOKENS, { body });
+          const { token } = await call("POST /api/v2/tokens/", { body });
           setCreated(token);
           loaded.reload();
         }}

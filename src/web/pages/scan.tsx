@@ -9,7 +9,7 @@ import { snapshot } from "../offline/device.ts";
 import { useMoves } from "../offline/moves.tsx";
 import { findCode, whereIs } from "../offline/snapshot.ts";
 import { definePage, useParams } from "../page.tsx";
-import { isUnreachable, get } from "../request.ts";
+import { call, isUnreachable } from "../request.ts";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
 
@@ -31,7 +31,7 @@ const MOST = 20;
 /** The records with a code; without a network, records on this device. */
 async function findRecords(code: string): Promise<{ matches: Match[]; isOffline: boolean }> {
   try {
-    const { results } = await get<{ results: Match[] }>("/api/v2/scan/", { code });
+    const { results } = await call("GET /api/v2/scan/", { query: { code } });
     return { matches: results, isOffline: false };
   } catch (error) {
     const known = isUnreachable(error) ? await snapshot() : undefined;

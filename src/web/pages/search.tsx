@@ -6,8 +6,7 @@ import { Checkbox, TextField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, SkeletonWord, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { api, isPeople, pageOf, titleOf } from "../inventory/declaration.ts";
-import { get } from "../request.ts";
+import { isPeople, pageOf, titleOf } from "../inventory/declaration.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import {
   countOf,
@@ -20,6 +19,7 @@ import {
   searchAnywhere,
 } from "../search/search.ts";
 import { Where } from "../search/where.tsx";
+import { countRecords } from "../inventory/read-list.ts";
 
 /** Results of each list, and of one list. */
 const [FEW, ALL] = [5, 500];
@@ -136,10 +136,10 @@ const listWith = (list: string, q: string): string => href(pageOf(list), { query
 /** Links to all results: to the list, and to results that were not found by name. */
 function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][number]; q: string }) {
   const named = useLoaded(isPeople(list) ? null : `${list} ${q}`, (signal) =>
-    get<{ total: number }>(api(list), { query: q, fields: "id", page_size: "1" }, signal),
+    countRecords(list, { query: q }, signal),
   );
   if (named.busy) return <SkeletonWord />;
-  const count = named.value?.total ?? 0;
+  const count = named.value ?? 0;
   const isComplete = !more && count === total;
   return (
     <>

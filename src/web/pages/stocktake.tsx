@@ -36,7 +36,8 @@ import {
 import { findRecord, type KnownStocktake } from "../offline/snapshot.ts";
 import { useReloadAfterSending } from "../offline/use-queue.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { isUnreachable, get, requestJson } from "../request.ts";
+import { call, isUnreachable } from "../request.ts";
+import { readFlat, readList } from "../inventory/read-list.ts";
 
 const FIELDS = "id,name,location,state,created,created_by,modified,modified_by";
 
@@ -55,7 +56,7 @@ function NewStocktake({ location }: { location: string }) {
   const place = useLoaded(location || null, (signal) => readLabel(location, signal));
   const earlier = useLoaded(`earlier ${location}`, (signal) => {
     const query = { location, ordering: "-created", fields: FIELDS, page_size: "20", ...flat };
-    return get<{ results: Stocktake[] }>(api(LIST), query, signal);
+    return readList<Stocktake>(LIST, query, signal);
   });
   const label = place.value;
   return (
@@ -82,7 +83,7 @@ function NewStocktake({ location }: { location: string }) {
               submit="Start"
               onSubmit={async ({ name }) => {
                 const body = { name, location };
-                const { id } = await requestJson<{ id: string }>("POST", api(LIST), { body }).catch(
+                const { id } = await call("POST /api/v2/:list/", { params: { list: LIST }, body }).catch(
                   (error: unknown) => queueStart(body, error),
                 );
                 navigate(`/inventory/stocktake/${id}`);
@@ -112,10 +113,9 @@ function NewStocktake({ location }: { location: string }) {
 
 /** The name of a location, from the server or else from this device. */
 async function readLabel(location: string, signal: AbortSignal): Promise<string> {
-  const query = { fields: "unique_path", response_format: "flat" };
-  const path = api("locations", `${location}/`);
   try {
-    return (await get<{ results: { unique_path: string } }>(path, query, signal)).results.unique_path;
+    return (await readFlat<{ unique_path: string }>("locations", location, { fields: "unique_path" }, signal))
+      .unique_path;
   } catch (error) {
     const known = isUnreachable(error) ? await snapshot() : undefined;
     const found = known && findRecord(known, location);
@@ -127,11 +127,18 @@ async function readLabel(location: string, signal: AbortSignal): Promise<string>
 /** Others may scan too. */
 const UPDATE_SECONDS = 15;
 
+/** The state of a stocktake by the server. @throws ApiError */
+const readCount = (id: string, signal: AbortSignal): Promise<Count> =>
+  call("GET /api/v2/:list/:id/count/", {
+    params: { list: LIST, id },
+    signal,
+  }) as Promise<object> as Promise<Count>;
+
 function OpenStocktake({ id }: { id: string }) {
   const loaded = useLoaded(id, async (signal) => {
-    const [{ results: stocktake }, count] = await Promise.all([
-      get<{ results: Stocktake }>(api(LIST, `${id}/`), { fields: FIELDS, response_format: "flat" }, signal),
-      get<Count>(api(LIST, `${id}/count/`), {}, signal),
+    const [stocktake, count] = await Promise.all([
+      readFlat<Stocktake>(LIST, id, { fields: FIELDS }, signal),
+      readCount(id, signal),
     ]);
     return { stocktake, count };
   });
@@ -211,14 +218,13 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           <Scanning
             stocktake={stocktake}
             placeName={isOffline ? shown.place : shown.count.location.name}
-            path={scansOf(id)}
             onScan={onChanged}
           />
         )}
       </div>
       {isApplying && (
         <ApplyDialog
-          path={api(LIST, `${id}/apply/`)}
+          id={id}
           count={count}
           onClose={() => setApplying(false)}
           onDone={onChanged}
@@ -236,8 +242,6 @@ const offlineSummaryOf = ({ place, isApplied, count }: OfflineStocktake): string
   ]
     .filter(Boolean)
     .join(" ");
-
-const scansOf = (id: string): string => api(LIST, `${id}/scans/`);
 
 const crumbs = () => [{ name: "Stocktakes", href: href(pageOf(LIST)) }];
 
@@ -283,8 +287,8 @@ const CountLists = ({ count, onForget }: { count: Count; onForget?: (code: strin
 
 const MAX_SCANS = 8;
 
-function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: string; onScan: () => void }) {
-  const { stocktake, placeName, path, onScan } = props;
+function Scanning(props: { stocktake: KnownStocktake; placeName: string; onScan: () => void }) {
+  const { stocktake, placeName, onScan } = props;
   const [last, setLast] = useState<LoggedScan[]>([]);
   const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
   const [error, setError] = useState<unknown>();
@@ -293,9 +297,10 @@ function Scanning(props: { stocktake: KnownStocktake; placeName: string; path: s
     setError(undefined);
     try {
       const body = { codes: [id ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: LoggedScan[] }>("POST", path, { body }).catch(
-        (error: unknown) => queueScan({ stocktake, place, code: id ?? code }, error),
-      );
+      const { results } = await call("POST /api/v2/:list/:id/scans/", {
+        params: { list: LIST, id: stocktake.id },
+        body,
+      }).catch((error: unknown) => queueScan({ stocktake, place, code: id ?? code }, error));
       const [{ verdict, record }] = results;
       // The server decides later whether the location is inside.
       const isPlace = verdict === "place" || (verdict === "waiting" && record?.segment === "locations");

@@ -3,7 +3,7 @@ import type { ProteinObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { formatCount } from "../format.tsx";
 import { pageOf } from "../inventory/declaration.ts";
-import { get } from "../request.ts";
+import { call, get } from "../request.ts";
 
 export type { Found };
 export type Result = Found["groups"][number]["results"][number];
@@ -38,7 +38,10 @@ export async function searchAnywhere(
 ): Promise<FoundAnywhere> {
   const q = text.trim().slice(0, LONGEST);
   const [records, proteins] = await Promise.allSettled([
-    get<Found>("/api/v2/search/", { q, limit, list, deleted: withDeleted ? "all" : null }, signal),
+    call("GET /api/v2/search/", {
+      query: { q, limit, list: list ?? undefined, deleted: withDeleted ? "all" : undefined },
+      signal,
+    }),
     list === null
       ? get<Proteins>("/api/scoring/proteins", { query: q, limit: Math.min(limit, 10) }, signal)
       : undefined,

@@ -1,6 +1,5 @@
 import type { Slots as ServerSlots } from "../../../inventory/api/route-slots.ts";
-import { get } from "../../request.ts";
-import { api } from "../declaration.ts";
+import { call } from "../../request.ts";
 
 /** The slots of a location. */
 
@@ -18,7 +17,7 @@ export type Slots = Omit<ServerSlots, "slots" | "others"> & {
 };
 
 export const readSlots = (location: string, signal?: AbortSignal): Promise<Slots> =>
-  get<Slots>(api("locations", `${location}/slots/`), {}, signal);
+  call("GET /api/v2/:list/:id/slots/", { params: { list: "locations", id: location }, signal });
 
 /** The free positions of a location, in the order of its grid. */
 export const freePositionsIn = ({ slots }: Slots): string[] =>
