@@ -6,7 +6,7 @@ import { findDecisiveHits, groupQueries } from "./homologs.ts";
 import { DEFAULTS } from "./options.ts";
 import { residuesOf } from "./search.ts";
 
-/** A family as it is stored. */
+/** A family in stored form. */
 export interface StoredFamily {
   /** Index of the protein in the corpus. */
   protein: number;

@@ -21,7 +21,7 @@ const POINTS = {
 const MAX_WORDS = 8;
 /** Shorter words, such as those of strains, do not find species. */
 const SHORTEST_SPECIES = 3;
-/** Best proteins whose names are read, to order those with equal points. */
+/** Number of best proteins whose names are read to order equal points. */
 const READ = 200;
 const PLACES = 32;
 
@@ -61,7 +61,7 @@ export function searchNames(
   return { total, proteins: orderByName(corpus, best, keys, text).slice(0, limit) };
 }
 
-/** Place of a species among those that are listed first, 0 for the others. */
+/** Rank of a species among the preferred ones, 0 for others. */
 function speciesRank(words: string): number {
   const taxon = /(?<= )\d+(?= )/.exec(words)?.[0];
   return (taxon !== undefined && placeByTaxon.get(taxon)) || 0;

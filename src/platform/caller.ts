@@ -10,7 +10,7 @@ export function callerOf(
       const { username } = accounts.authenticate(request);
       if (username !== null) return `user ${username}`;
     } catch {
-      // Reading with a session that has ended; those who write are refused before.
+      // Reading with an ended session; writes are refused before.
     }
   }
   return currentRequest()?.network ?? "";

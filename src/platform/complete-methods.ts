@@ -51,7 +51,7 @@ function otherMethod(method: string, methods: string[]): Response {
 
 const otherSlash = (path: string): string => (path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
 
-/** The addresses that an API's path may stand for: its other slash form, and what it is an alias of. */
+/** The equivalent addresses of an API's path: its other slash form, and the target of an alias. */
 function otherForms(path: string, aliases: Aliases): string[] {
   const whole = path.endsWith("/") ? path : `${path}/`;
   const forms = aliases

@@ -75,7 +75,7 @@ async function* slices(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>)
     for (let at = 0; at < chunk.byteLength; at += AT_ONCE) yield chunk.subarray(at, at + AT_ONCE);
 }
 
-/** Decompresses a body as it is read, in pieces of bounded size. @throws Problem malformed while it is read */
+/** Decompresses a body during reading, in pieces of bounded size. @throws Problem malformed while it is read */
 export function gunzipped(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const gunzip = createGunzip({ chunkSize: AT_ONCE });
   return pulled(

@@ -46,7 +46,7 @@ export function checkInput({ method, url, headers }: Request, { parameters, ifMa
   if (unknown !== undefined) throw unknownParameter(unknown, parameters!);
 }
 
-/** 400 for a parameter that a request does not have. @param choices those that it has */
+/** 400 for an unknown parameter. @param choices the known ones */
 export function unknownParameter(name: string, choices: readonly string[]): Problem {
   const near = nearest(name, choices);
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";

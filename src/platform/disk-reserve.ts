@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 import { createFile } from "./owned-file.ts";
 import { type Database, isInMemory, makesCheckpoints } from "./sqlite.ts";
 
-/** A file in the data directory whose space sign-ins and deletions get once the disk is full, whoever has filled it. */
+/** A file in the data directory whose space sign-ins and deletions get once the disk is full. */
 const NAME = "labd.reserve";
 /** Bytes of the file: a hundredth of the disk within these limits. */
 const LEAST = 1_048_576;

@@ -23,7 +23,7 @@ const JSON_PATH = `${PATH}/json`;
 /** Behind a trusted proxy a client chooses the address, and so how many documents there are. */
 const MAX_DOCUMENTS = 4;
 
-/** The document as it is served: megabytes, made once for each address of the service. */
+/** The served document: megabytes, made once for each address of the service. */
 interface Served {
   text: string;
   tag: string;

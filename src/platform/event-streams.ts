@@ -1,6 +1,6 @@
 import { Problem } from "../problem.ts";
 
-/** Something that changes until it ends, such as a job, as it is now. */
+/** The present state of something that changes until it ends, such as a job. */
 export interface Snapshot {
   /** Describes the content, without white space: two snapshots with the same id are equal. */
   id: string;
@@ -11,7 +11,7 @@ export interface Snapshot {
 }
 
 export interface EventStreamsOptions {
-  /** Milliseconds between checks of what is watched; more if a check takes long. */
+  /** Milliseconds between checks of a watched object; more if a check takes long. */
   interval?: number;
   /** Milliseconds of silence after which a comment is sent: proxies end silent streams, and writing detects lost clients. */
   heartbeat?: number;
@@ -85,7 +85,7 @@ export class EventStreams {
 
   /**
    * Opens a stream.
-   * @param read reads what is watched
+   * @param read reads the watched object
    * @param client key of the client, for the limit per client
    * @param lastId identifier of the last event that the client has received
    * @throws Problem busy, and what `read` throws

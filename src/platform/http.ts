@@ -21,7 +21,7 @@ import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
 import { type Arrival, currentRequest, RequestContext, withinRequest } from "./request-context.ts";
 
-/** The parts that all requests pass, whatever the service. */
+/** The parts that all requests pass in both services. */
 export interface HttpOptions {
   log: Log;
   clock: Clock;
@@ -70,7 +70,7 @@ export interface Answered {
   seconds: number;
 }
 
-/** The paths of the services. Pages, documentation and health are the same for everyone, whoever asks. */
+/** The paths of the services. Pages, documentation and health are equal for all callers. */
 const SERVICES = /^\/(api|soap)\//;
 /** Browsers use https only, for a year (RFC 6797). */
 const HSTS = "max-age=31536000";
@@ -281,7 +281,7 @@ function checkRequest(
   if (declared > maxMessageBytes && !isUpload?.(path)) throw bodyTooLarge(maxMessageBytes);
 }
 
-/** A thrown value as a Problem; `code` is Elysia's own name for what it threw itself. */
+/** A thrown value as a Problem; `code` is Elysia's name for its own errors. */
 function asProblem(error: unknown, code: unknown): Problem {
   if (code === "NOT_FOUND") {
     return new Problem("not_found", "Not found. The addresses are listed at / and described at /docs.");
@@ -299,7 +299,7 @@ function asProblem(error: unknown, code: unknown): Problem {
 function asFieldErrors(error: ValidationError): Problem {
   const fields = fieldErrors(error.all as { path: string; message: string }[]);
   const texts = mistakesIn(fields);
-  // Not the error itself as the cause: its text holds what was sent, which may be a password.
+  // Not the error itself as the cause: its text contains the input, which may be a password.
   if (error.type === "response")
     return Problem.from(new Error(`The response does not match its schema: ${texts.join(" ")}`));
   return new Problem("invalid_request", texts[0], { fields });

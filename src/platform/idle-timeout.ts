@@ -33,7 +33,7 @@ export class IdleTimeouts {
     else this.#reading.delete(request);
   }
 
-  /** Before the server stops: clients that read go on, those that do not are not waited for. */
+  /** Before the server stops: responses to reading clients continue, others are ended. */
   shorten(server: Server): void {
     this.#seconds = IDLE_AT_STOP;
     for (const request of this.#reading) server.timeout(request, this.#seconds);

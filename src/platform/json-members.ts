@@ -6,7 +6,7 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Counts what JSON text holds before it is parsed: JSON.parse takes seconds for an object of a million members. Text
- * that is not JSON may pass; the parser says what is wrong with it.
+ * that is not JSON may pass; the parser reports its error.
  * @returns how deep lists and objects nest
  * @throws Problem too_large
  */

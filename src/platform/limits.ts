@@ -6,7 +6,7 @@ export interface Limit {
   instead: string;
 }
 
-/** Limits of every service; the last two are those of all requests together. */
+/** Limits of every service; the last two apply to all requests together. */
 export const LIMITS = {
   containers: { max: 1_000_000, of: "lists and objects in one JSON body", instead: "Split the request." },
   members: { max: 10_000, of: "members in one JSON object or form", instead: "Split the request." },

@@ -50,7 +50,7 @@ export function memoryLimit(root = "/", pid: number | "self" = "self"): number {
   return Math.min(totalmem(), ...groups);
 }
 
-/** Limits of a group and its parents. A container may see its own group as the mount, whatever its path. */
+/** Limits of a group and its parents. A container may see its own group as the mount at any path. */
 function limitsOf(mount: string, path: string, files: readonly string[]): number[] {
   const found: number[] = [];
   for (let group = path; ; group = dirname(group)) {

@@ -27,7 +27,7 @@ export interface MountOptions<Dependencies> {
   readBody?: (request: Request, shape: TSchema) => Promise<unknown>;
 }
 
-/** Routes of operations. Access is checked before anything else, so that a stranger gets 401 whatever is sent. */
+/** Routes of operations. Access is checked before anything else, so that a stranger gets 401 for any input. */
 export function mount<Dependencies>(
   operations: readonly Operation<string, unknown, Dependencies>[],
   options: MountOptions<Dependencies>,

@@ -38,8 +38,8 @@ export interface Transfer {
 }
 
 /**
- * Objects below a prefix of a bucket, in AWS S3 or what speaks its language (Garage, MinIO, Ceph). Buckets are named in
- * the path. An object is there whole or not at all. Every method throws Problem store_failed, which says what to do.
+ * Objects below a prefix of a bucket, in AWS S3 or compatible stores (Garage, MinIO, Ceph). Buckets are named in the
+ * path. An object is there whole or not at all. Every method throws Problem store_failed, which says what to do.
  */
 export class ObjectStore {
   readonly address: string;
@@ -276,7 +276,7 @@ function parseAddress(address: string): { bucket: string; prefix: string } {
   return { bucket: match[1], prefix: (match[2] ?? "").replace(/\/$/, "") };
 }
 
-/** Settings first, then the variables that AWS tools read. @throws Problem store_failed where there are no keys */
+/** Settings first, then the variables that AWS tools read. @throws Problem store_failed without keys */
 function credentialsOf(
   { endpoint, accessKey, secretKey }: StoreAccess,
   environment: Record<string, string | undefined>,

@@ -94,7 +94,7 @@ export class Components {
   #schema(part: unknown): unknown {
     if (Array.isArray(part)) return part.map((item) => this.#schema(item));
     if (!isPart(part)) return part;
-    // The examples of whole messages are made of those of their parts.
+    // Examples of whole messages consist of the examples of their parts.
     return this.#share("schemas", part, ({ patternProperties, ...given }) => {
       // Typebox leaves out the type of an enumeration, which viewers show.
       const isChoice = Array.isArray(given.enum) && given.enum.every((value) => typeof value === "string");
@@ -117,5 +117,5 @@ export class Components {
   }
 }
 
-/** Keywords whose values are schemas; those of others are data. */
+/** Keywords whose values are schemas; values of other keywords are data. */
 const SCHEMAS = new Set(["items", "anyOf", "oneOf", "allOf", "additionalProperties"]);

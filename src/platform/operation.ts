@@ -105,7 +105,7 @@ export class Reply<Value> {
   ) {}
 }
 
-/** The result of a handler. A `Response` is sent as it is. */
+/** The result of a handler. A `Response` is sent unchanged. */
 type Returned<Answer> = Answer | Reply<Answer> | Response | (Answer extends undefined ? void : never);
 
 export interface Definition<
@@ -194,8 +194,8 @@ export type OperationAbout = Omit<
 };
 
 /**
- * Declares an operation. `key` is also its name for the pages, as in `call("POST /api/webhooks/:id/ping/", …)`.
- * The handler gets the caller, what was sent, validated, and the dependencies that are given to `mount`.
+ * Declares an operation. `key` is also its name for the pages, as in `call("POST /api/webhooks/:id/ping/", …)`. The
+ * handler gets the caller, the validated input, and the dependencies that are passed to `mount`.
  */
 export function operation<
   const Key extends OperationKey,

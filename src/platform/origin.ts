@@ -1,8 +1,8 @@
 /** The origin of requests and the public address of the service: links, cookies and sign-in depend on both. */
 export interface PublicUrlOptions {
-  /** Scheme, host and port under which clients reach the service, where they are not those of their requests; else empty. */
+  /** Scheme, host and port under which clients reach the service, if they differ from those of requests; else empty. */
   publicUrl: string;
-  /** Path before all addresses of the service, such as /labd; empty where there is none. */
+  /** Path before all addresses of the service, such as /labd; empty without one. */
   basePath: string;
   /** True if X-Forwarded-For, -Proto, -Host, -Port and -Prefix are those of a reverse proxy of ours. */
   trustProxy: boolean;

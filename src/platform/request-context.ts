@@ -78,7 +78,7 @@ export class RequestContext {
     return this.address === null ? "" : networkOf(this.address);
   }
 
-  /** Path prefix of all addresses, such as /labd; empty where there is none. */
+  /** Path prefix of all addresses, such as /labd; empty without one. */
   get basePath(): string {
     return basePathOf(this.request, this.reach);
   }

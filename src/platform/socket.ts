@@ -106,7 +106,7 @@ function serveOn(place: Place, answer: Answer): Listener {
     // With Bun's default a second instance would share the port without notice.
     reusePort: false,
     ...place,
-    // Each service counts what it reads and answers in its own form, before Bun's own limit would.
+    // Each service counts the bytes it reads and answers in its own form before Bun's limit applies.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE,
     fetch: (request: Request, server: Bun.Server<undefined>) =>
@@ -145,7 +145,7 @@ function firstFree<T>({ host, port: first, attempts }: SocketOptions, listen: (p
   }
 }
 
-/** Why this machine cannot listen on a host, at whatever port; undefined if it can. */
+/** The reason why this machine cannot listen on a host at any port; undefined if it can. */
 export function hostMistake(host: string): string | undefined {
   try {
     void serveOn({ hostname: host, port: 0 }, async () => new Response()).server.stop(true);

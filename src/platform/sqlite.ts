@@ -68,7 +68,7 @@ export function openDatabase(
 }
 
 /**
- * A second connection that sees the database as it is now, for reads that take several turns of the event loop.
+ * A second connection that sees the present state of the database, for reads that take several turns of the event loop.
  * Undefined for a database in memory, which has one connection. Close it soon with `closeSnapshot`: it holds back
  * checkpoints.
  */
@@ -125,7 +125,7 @@ export function checkpoint(writer: Database): void {
     writer.run("PRAGMA busy_timeout = 0");
     writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // A full disk, for example. What was committed stays in the log until the next one.
+    // A full disk, for example. Committed changes stay in the log until the next one.
   } finally {
     writer.run(`PRAGMA busy_timeout = ${WRITE_PATIENCE}`);
   }
@@ -258,7 +258,7 @@ function failedUpgrade(path: string, migration: string, cause: unknown): Problem
 }
 
 /**
- * Names of the migrations that the database at `path` lacks; all of them where there is no database.
+ * Names of the migrations that the database at `path` lacks; all of them without a database.
  * @throws Problem bad_database for one that holds an unknown or altered migration
  */
 export function pendingMigrations(path: string, migrations: readonly Migration[]): string[] {

@@ -59,7 +59,7 @@ export class ThreadQueue<Task, Value> {
 
 declare const self: Worker;
 
-/** A value, and what is moved with it instead of copied. */
+/** A value, and the buffers that are moved with it instead of copied. */
 interface Answered<Value> {
   value: Value;
   transfer: Transferable[];

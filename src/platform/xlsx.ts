@@ -1,4 +1,4 @@
-/** The content of a cell; text stays text, whatever it starts with. */
+/** The content of a cell; text always stays text, even after `=`. */
 export type XlsxCell = string | number | boolean | null;
 
 /** Maximum length of a spreadsheet cell, in characters. */

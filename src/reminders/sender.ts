@@ -79,7 +79,7 @@ export class ReminderSender {
     this.#closed = true;
   }
 
-  /** Looks for due stock and sends what is due. Never rejects. */
+  /** Looks for due stock and sends due reminders. Never rejects. */
   poll(): Promise<void> {
     this.#polling ??= this.#run().finally(() => (this.#polling = undefined));
     return this.#polling;

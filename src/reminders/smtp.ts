@@ -11,7 +11,7 @@ export interface SmtpServer {
   password: string;
   /** Address of the sender. */
   from: string;
-  /** Certificates of own authorities; empty trusts those of the system. */
+  /** Certificates of own authorities; empty trusts the system's. */
   ca: string;
 }
 

@@ -122,7 +122,7 @@ export async function openScoring(options: ScoringOptions) {
     features,
     /** The source of the features, for the search of a proteome. */
     featureSource,
-    /** Predictions with what is known at their matches. */
+    /** Predictions with the features at their matches. */
     annotator() {
       const source = featureSource();
       return ({ accession, protein, prediction }: Scored) =>

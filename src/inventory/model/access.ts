@@ -17,8 +17,8 @@ export function visible(resource: Resource, actor: Actor): Condition {
 }
 
 /**
- * Records that the actor may use, such as locations to put others into: those that it may view, except those that it may
- * view only because they are public.
+ * Records that the actor may use, such as locations to put others into: all that it may view, except merely public
+ * ones.
  */
 export function usable(resource: Resource, actor: Actor): Condition {
   if (actor.user === null) return NEVER;

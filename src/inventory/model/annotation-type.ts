@@ -72,7 +72,9 @@ export const candidate = ({ id, kind, label, model_name, model_type }: Candidate
   return `${String(id)} (${what}${records}, labelled ${shownName(String(label))})`;
 };
 
-/** Fields of annotation values by kinds of values; those of references are named by the resource that they refer to. */
+/**
+ * Fields of annotation values by kinds of values; fields of references are named by the resource that they refer to.
+ */
 const FIELDS: Readonly<Record<string, string>> = {
   NUMBER: "number",
   NUMBERUNIT: "number",

@@ -53,7 +53,7 @@ export function not(part: Condition): Condition {
   return part.kind === "not" ? part.part : { kind: "not", part };
 }
 
-/** Parts without those that are `neutralValue`, and with the parts of parts of the same kind in their place. */
+/** Parts except `neutralValue`, with nested conditions of the same kind flattened. */
 function flatten(kind: "and" | "or", parts: readonly Condition[], neutralValue: boolean): Condition[] {
   return parts
     .flatMap((part) => (part.kind === kind ? part.parts : [part]))

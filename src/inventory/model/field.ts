@@ -78,7 +78,7 @@ export interface Field {
   column?: string;
   /** Column with the folded copy, for comparisons that ignore case. */
   folded?: string;
-  /** Text: in the text index, so that what is inside it is found without reading all records. */
+  /** Text: in the text index, so that words inside it are found without reading all records. */
   searchable?: true;
   /** always: in every record; extra: only where `fields` names it; internal: never leaves the program. */
   shown: "always" | "extra" | "internal";
@@ -90,7 +90,7 @@ export interface Field {
   blank?: boolean;
   /** Text: at most this many characters. */
   maxLength?: number;
-  /** Text: what it must match, and the rule in words. `ofWords`: the value that words in a spreadsheet stand for. */
+  /** Text: what it must match, and the rule in words. `ofWords`: the value for words in a spreadsheet. */
   pattern?: { expression: RegExp; rule: string; ofWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
@@ -119,22 +119,22 @@ export interface Field {
   outlived?: true;
   /** Reference to a term: imports create missing ones, in the first category of this kind. */
   imports?: "unit";
-  /** JSON: what is wrong with a value, or undefined. */
+  /** JSON: the error in a value, or undefined. */
   check?: (value: Json) => string | undefined;
   /**
-   * JSON: ids of records of this resource. Each caller gets those that they may view, as objects with id and name; filters
+   * JSON: ids of records of this resource. Each caller gets the visible ones as objects with id and name; filters
    * follow it like a reference.
    */
   listOf?: string;
-  /** Computed: the records of `resource` whose field refers to this record, of those that the caller may view. */
+  /** Computed: the visible records of `resource` whose field refers to this record. */
   referring?: { resource: string; field: string };
-  /** The value contains other records. Each caller gets those that they may view, and no filter reaches it as a value. */
+  /** The value contains other records. Each caller gets the visible ones, and no filter reaches it as a value. */
   judged?: true;
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
   /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
   select?: string;
-  /** Computed: the value depends on what the caller may do with the record. */
+  /** Computed: the value depends on the caller's rights on the record. */
   needsRights?: true;
   /** Computed: names of the fields that it reads, and the computation. */
   from?: readonly string[];
@@ -422,7 +422,7 @@ export function parseInstant(text: string): number | undefined {
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
   const date = new Date(milliseconds);
-  // Date.UTC rolls the 31st of February over into March, and takes years below 100 for those of the last century.
+  // Date.UTC rolls the 31st of February over into March, and moves years below 100 into the last century.
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
     return undefined;
   const offset = /^([+\- ])(\d{2}):?(\d{2})?$/.exec(match[8] ?? "");

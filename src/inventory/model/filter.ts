@@ -65,7 +65,7 @@ export function parseComparison(
   return compareValue(path, field.kind, operator, typed);
 }
 
-/** The condition that the comparison holds for a record of a list: of its id or name, or of what the path names. */
+/** The condition that the comparison holds for a record of a list: of its id or name, or of the value at the path. */
 function listedCompare(
   resources: Resources,
   { at, relation, target, rest }: ListPath,
@@ -313,7 +313,7 @@ export function unknownName(typed: string, what: string, choices: readonly strin
   return `${quoted(typed)} is not ${what}.${hint} Choices: ${own.join(", ")}${spans}.`;
 }
 
-/** The operator of this name, or what is wrong with it. */
+/** The operator of this name, or the error in it. */
 export function parseOperator(typed: string): OperatorName | { error: string } {
   const name = typed.trim().toLowerCase();
   if (isOperator(name)) return name;
@@ -323,7 +323,7 @@ export function parseOperator(typed: string): OperatorName | { error: string } {
   return { error: `${shown} is not an operator. Choices: ${Object.keys(OPERATORS).join(", ")}.` };
 }
 
-/** The path that names a field in an advanced filter or an ordering, or what is wrong with it. */
+/** The path to a field in an advanced filter or an ordering, or the error in it. */
 export function parsePath(
   resources: Resources,
   resource: Resource,

@@ -45,6 +45,6 @@ export function slotOf(grid: Grid, position: string): number | undefined {
   return slot >= 0 && slot < slotCount(grid) && positionAt(grid, slot) === position ? slot : undefined;
 }
 
-/** The position as it is stored: `a 01` is A1. */
+/** The position in stored form: `a 01` is A1. */
 export const normalPosition = (typed: string): string =>
   typed.toUpperCase().replace(/^([A-Z]*)[ -]?0*(\d+)$/, "$1$2");

@@ -47,7 +47,7 @@ export interface Representation {
   shape: Shape;
   /** Only these fields or spans; undefined means all that a record shows. */
   fields: readonly string[] | undefined;
-  /** The annotation types of those of the fields that are annotations. */
+  /** The annotation types of the fields that are annotations. */
   annotations?: ReadonlyMap<string, AnnotationType>;
 }
 
@@ -249,7 +249,7 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
     .map((value) => value.trim())
     .filter((value) => value !== "");
 
-/** True if records can show what is behind the references of a path: a field, or a list of records. */
+/** True if records can show the target of a path's references: a field, or a list of records. */
 const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
   fieldAt(resources, resource, path) !== undefined ||
   listPath(resources, resource, path)?.rest.length === 0 ||
@@ -343,7 +343,7 @@ export function parseDeletedFilter(
   return compare(["deleted"], "==", deleted);
 }
 
-/** Parameters about what the caller may do with a record today. */
+/** Parameters about the caller's present rights on a record. */
 export const RIGHTS_PARAMETERS = ["can_change", "can_delete", "can_use", "mine", "shared_with_me"] as const;
 
 /** Parses these parameters. @throws Problem invalid_request */

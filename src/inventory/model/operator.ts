@@ -68,7 +68,7 @@ const ordering = (
   holds: (stored, value) => holds(compareStored(stored, value)),
 });
 
-/** An operator on text, twice: as it is, and where case does not matter. */
+/** An operator on text in two variants: with and without regard to case. */
 function textOperators(
   lookup: string,
   sentence: string,

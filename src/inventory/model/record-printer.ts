@@ -30,7 +30,7 @@ export interface RecordPrinter {
   statement: Sql;
   /** True if the rights of the caller on a record are part of it. */
   needsRights: boolean;
-  /** True if the representation shows values of other records, which depend on what the caller may view. */
+  /** True if the representation shows values of other records, which depend on the caller's rights. */
   personal: boolean;
   /** Values that are unique paths, with the resource and the column with the row number. */
   paths: ReadonlyMap<string, { of: Resource; column: string }>;

@@ -448,7 +448,7 @@ type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table
     showsAccess?: "always" | "extra";
   };
 
-/** Pages show the description of a record below its name, and lists only where there is room for it. */
+/** Pages show the description of a record below its name, and lists only if there is room. */
 export const SHOWN_IN_HEAD: { form: FieldForm } = { form: { shownIn: "head" } };
 
 /** Completes the declaration of a resource whose records have a name, owners and a life cycle. */

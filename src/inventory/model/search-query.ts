@@ -50,7 +50,7 @@ export const searchedTexts = (resource: Resource): string[] => [
   ...own(resource.descriptionFields, resource),
 ];
 
-/** References that say where a record is, with the names of what they refer to. */
+/** References to the place of a record, with the names of their targets. */
 const PLACES = {
   location: { to: "location", key: "unique_path" },
   parent: { to: "location", key: "unique_path" },
@@ -58,7 +58,7 @@ const PLACES = {
   place: { to: "place", key: "name" },
 } as const;
 
-/** Fields that say where a record is: the location and the position in it, or else all that is around it. */
+/** Fields with the place of a record: the location and the position in it, or else all enclosing records. */
 export function placeFields({ fields }: Resource): string[] {
   const paths = Object.entries(PLACES)
     .filter(([name, { to }]) => fields[name]?.to === to)
@@ -145,7 +145,7 @@ function beginsWord(text: string, phrase: string): boolean {
   return false;
 }
 
-/** The part of a text around the first of the words; the beginning if it has none of them. */
+/** The part of a text around the first of the words; the beginning of a text without them. */
 export function excerpt(text: string, words: readonly string[]): string {
   const plain = text.replace(/\s+/g, " ").trim();
   const lower = plain.toLowerCase();

@@ -3,7 +3,7 @@ import { type Field, type Json, printerOf, type Stored } from "./field.ts";
 import { selectVisible } from "./plan.ts";
 import { columnOf, type ReadContext, type Resource, targetOf } from "./resource.ts";
 
-/** A record as it is stored, by field name; references are row numbers. */
+/** A stored record by field name; references are row numbers. */
 export type StoredRecord = Record<string, Stored>;
 
 /** Names and columns of the fields that are in the table. */
@@ -63,7 +63,7 @@ export function printFor(reader: ReadContext, resource: Resource, name: string, 
   return resource.printValue ? resource.printValue(name, value, reader) : value;
 }
 
-/** The listed records, or those that refer to the record with this id, as far as the reader may view them. */
+/** The listed records, or the records that refer to the one with this id, as far as the reader may view them. */
 export function namedRecords({ listOf, referring }: Field, value: Json, reader: ReadContext): Json {
   const far = reader.resources.get(listOf ?? referring!.resource)!;
   const condition = referring

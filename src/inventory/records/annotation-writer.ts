@@ -8,7 +8,7 @@ import { Problem } from "../../problem.ts";
 import type { SubResource, SubResourceContext } from "../resources/sub-resource.ts";
 import type { Statements } from "./statements.ts";
 
-/** The members of a body that are fields of the record, and those that are annotations: `annotations__<type>`. */
+/** The members of a body: fields of the record, and annotations (`annotations__<type>`). */
 export function splitAnnotations(
   resource: Resource,
   body: Json,
@@ -31,7 +31,7 @@ interface SubResourceWriter {
   contextOf(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext;
 }
 
-/** Sets annotations of a record like fields: a value replaces those that the record has of its type, null removes them. */
+/** Sets annotations of a record like fields: a value replaces all values of its type, null removes them. */
 export class AnnotationWriter {
   constructor(
     private readonly statements: Statements,

@@ -22,9 +22,11 @@ export interface Present {
 
 export interface Past {
   reader: RecordReader;
-  /** Statements that begin with SELECT see the tables as they were, including those of sub-resources. */
+  /** Statements that begin with SELECT see former states of the tables, including those of sub-resources. */
   statements: ReadStatements;
-  /** The past is limited to what the caller may view today and could view then; within it, no further right is required. */
+  /**
+   * The past is limited to records that the caller may view today and could view then; no further right is required.
+   */
   everyone: Actor;
   /** The declarations that the statements are made by. */
   resources: Resources;
@@ -75,7 +77,7 @@ export function pastAsOf(statements: Statements, batch: number, present: Present
   return { reader, statements: reads, everyone, resources, batch };
 }
 
-/** Reads what the shadows contain, with the rights of today. */
+/** Reads the content of the shadows, with the rights of today. */
 class PastReader extends RecordReader {
   constructor(
     view: ReadStatements,

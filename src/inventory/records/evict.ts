@@ -10,7 +10,7 @@ import { hasPosition } from "../resources/position.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 
-/** Takes records out of a location for those who may change it, also such as they may not view. */
+/** Removes records from a location for users who may change it, including records that they may not view. */
 
 /** A record in a location. */
 interface Inside {
@@ -25,7 +25,7 @@ interface Inside {
 }
 export type Evicted = Pick<Inside, "position" | "record">;
 
-/** Which records: by position, those of these ids, and all that the actor may not view. */
+/** The records to remove: by position, by id, and all that the actor may not view. */
 interface Choice {
   positions?: readonly string[] | undefined;
   records?: readonly string[] | undefined;

@@ -52,7 +52,7 @@ export class LocationPaths {
   readonly #known = new Map<string, { rid: number; id: string }>();
   readonly #located = new Map<string, { value: string } | { error: string }>();
   readonly #location: Resource;
-  /** Row numbers of those that were created. */
+  /** Row numbers of created records. */
   readonly #created = new Set<number>();
 
   constructor(
@@ -88,8 +88,8 @@ export class LocationPaths {
   }
 
   /**
-   * The id of the location that a text means: a label, or the end of a path such as `Freezer 1 / Shelf 3`, which is created
-   * if there is none. A label that nothing has stays as it is.
+   * The id of the location that a text means: a label, or the end of a path such as `Freezer 1 / Shelf 3`, which is
+   * created if there is none. An unknown label stays unchanged.
    */
   locate(text: string): { value: string } | { error: string } {
     const known = this.#located.get(text);

@@ -27,7 +27,7 @@ export class Memberships {
     else if (known?.deleted === 0) writer.endSubResource(membership, Number(known.rid), actor);
   }
 
-  /** Runs work in one transaction on behalf of the program; what it sets becomes one batch of the history. */
+  /** Runs work in one transaction on behalf of the program; its changes become one batch of the history. */
   write<T>(work: (set: (user: number, group: number, member: boolean) => void) => T): T {
     return this.store.write(
       (writer) => work((user, group, member) => this.set(writer, { user, group }, member, PROGRAM)),

@@ -71,7 +71,7 @@ const BODIES: Record<Kind, Resource> = {
   },
 };
 
-/** Columns of an account that a body sets as they are. */
+/** Columns of an account that a body sets without conversion. */
 const COLUMNS = ["full_name", "email", "is_superuser", "is_staff"];
 /** Fields of their own account that users may change. */
 const OWN = new Set(["full_name", "email", "password", "current_password"]);
@@ -275,7 +275,7 @@ export class People {
     };
   }
 
-  /** Values that only an administrator may change must be as they are, so that an answer can be sent back. */
+  /** Values that only an administrator may change must be unchanged, so that an answer can be sent back. */
   async #checkOwnChange(user: number, before: Row, change: UserChange): Promise<void> {
     const { values, groups, primary, password, currentPassword } = change;
     const changed = [...values.keys()].filter((name) => !OWN.has(name) && before[name] !== values.get(name));

@@ -10,7 +10,7 @@ export interface NewestRows<Row> {
   read(before: number, size: number): ArrayLike<Row>;
   /** The row number of a row, before which the next chunk begins. */
   at(row: Row): number;
-  /** Adds those of the rows that the caller may view. @returns how many were added so far */
+  /** Adds the rows that the caller may view. @returns the number of rows added so far */
   add(rows: ArrayLike<Row>): number;
   /** Adds all rows that the caller may view, without the index. @returns how many there are */
   addAll(): number;

@@ -234,7 +234,7 @@ export class RecordReader {
     return this.#index!.answer(request);
   }
 
-  /** Drops what is cached of a record that was written. */
+  /** Drops cached data of a record that was written. */
   note(resource: Resource, rid: number): void {
     this.#index?.note(resource.name, rid);
     // Others show the name of a user or a group.

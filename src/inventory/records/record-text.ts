@@ -66,7 +66,7 @@ export class RecordText {
     for (const row of after ? source.rowsOf(rid, after) : []) (before ? changed : created).add(row);
   }
 
-  /** Indexes the texts of what was noted. */
+  /** Indexes the texts of the noted records. */
   flush(): void {
     for (const [source, { created, changed }] of this.#written)
       this.#withSegments(source, created.size + changed.size, () => {
@@ -82,7 +82,7 @@ export class RecordText {
     this.forget();
   }
 
-  /** Forgets what was noted, after it was written or rolled back. */
+  /** Forgets the noted records after a commit or rollback. */
   forget(): void {
     this.#written.clear();
   }

@@ -26,7 +26,7 @@ export interface Draft {
   rid: number;
   /** As stored; undefined for a new record. */
   before: StoredRecord | undefined;
-  /** Values of a new record that no body gives: those that name its parent. */
+  /** Values of a new record that no body has: references to its parent. */
   parent?: StoredRecord | undefined;
 }
 
@@ -66,7 +66,7 @@ export class RecordValidator {
     return record;
   }
 
-  /** Checks a record as it is stored, after an earlier state was restored. @throws Problem invalid_request */
+  /** Checks a stored record after an earlier state was restored. @throws Problem invalid_request */
   verify(resource: Resource, record: StoredRecord, actor: Actor): void {
     const rid = Number(record.rid);
     const errors: Errors = new Map();
@@ -97,7 +97,7 @@ export class RecordValidator {
     return found.map(({ rid }) => Number(rid));
   }
 
-  /** Puts row numbers in place of references. One that stays as it is needs no right to view its target. */
+  /** Puts row numbers in place of references. An unchanged reference needs no right to view its target. */
   #resolveReferences(
     resource: Resource,
     parsed: ParsedBody,
@@ -141,8 +141,8 @@ export class RecordValidator {
   }
 
   /**
-   * Puts ids, each once, in place of what names the records of lists. Those that are in the list stay if they are named
-   * again, and those that the actor may not view stay whatever is named.
+   * Puts ids, each once, in place of names in lists of records. Records already in the list stay if they are named
+   * again; records that the actor may not view always stay.
    */
   #resolveRecords(
     resource: Resource,
@@ -164,7 +164,7 @@ export class RecordValidator {
     }
   }
 
-  /** The id of a record in a list, or what is wrong with what names it. */
+  /** The id of a record in a list, or the error in its name. */
   #listed(
     far: Resource,
     named: UnresolvedReference | string,
@@ -187,7 +187,7 @@ export class RecordValidator {
     return this.exists(text, ...args);
   }
 
-  /** Unique fields whose value another record has that the actor may view: what is hidden is not confirmed. */
+  /** Unique fields whose value another visible record has: hidden records are not confirmed. */
   #takenNames(resource: Resource, record: StoredRecord, rid: number, actor: Actor): string[] {
     const unique = Object.entries(resource.fields).filter(
       ([, field]) => field.unique && field.write !== "never",

@@ -9,7 +9,10 @@ import type { RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../../problem.ts";
 
-/** Datasets that LabID's client registers, with what they refer to. Ids of new records hold within the registration. */
+/**
+ * Datasets that LabID's client registers, with the records they refer to. Ids of new records hold within the
+ * registration.
+ */
 export interface Registration {
   /** Folder that relative paths of files begin at. */
   input_dir?: string;
@@ -118,7 +121,7 @@ class Registrar {
     return isWhole || input_dir === "" ? uri : `${input_dir.replace(/\/+$/, "")}/${uri}`;
   }
 
-  /** Creates a record of what the resource takes: the client also sends members that only its own objects have. */
+  /** Creates a record from the members that the resource accepts: the client also sends members of its own objects. */
   #add(resource: Resource, given: Described): string {
     const { owned_by } = this.registration;
     const body: JsonObject = owned_by === undefined ? {} : { owned_by };

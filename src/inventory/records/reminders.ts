@@ -88,7 +88,7 @@ export class Reminders {
     return Number(this.#get("SELECT max(seq) AS seq FROM reminder")?.seq ?? 0);
   }
 
-  /** Notes records that have become due, and forgets those that no longer are. The caller holds the write lock. */
+  /** Notes records that have become due, and forgets records that no longer are. The caller holds the write lock. */
   scan(): void {
     const { statements, clock } = this.store;
     for (const resource of STOCK)

@@ -22,7 +22,7 @@ const MAX_ROWS = 2_000_000;
 const MAX_SET_BYTES = 16_000_000;
 const MAX_ORDERS = 8;
 const MAX_ASKED = 10_000;
-/** Characters of a name for what is kept; a digest stands for a longer one. */
+/** Maximum characters of the name of a cached entry; a digest stands for a longer one. */
 const MAX_KEY = 1000;
 /** Writes of one resource that are remembered; what has not been used for so long is read again. */
 const MAX_WRITES = 5000;
@@ -32,7 +32,7 @@ const MAX_MOVES = 100;
 const NARROW = 2000;
 /** So few are sorted by a statement in less time than the order takes to walk over. */
 const FEW = 100;
-/** So few are tested one by one instead of reading what else must hold for all rows: half a millisecond. */
+/** So few rows are tested one by one, in half a millisecond, instead of reading the other conditions for all rows. */
 const TESTED = 500;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
@@ -86,7 +86,7 @@ export class RowIndex {
   readonly #asked = new Set<string>();
   readonly #writes = new Map<string, Writes>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** Increases when everything is dropped: what was requested before is dropped, too. */
+  /** Increases when everything is dropped: rows requested before are dropped, too. */
   #generation = 0;
   readonly trigrams: TrigramStatistics;
   /** Reads large tables; without it, all are read here. */
@@ -324,7 +324,7 @@ export class RowIndex {
     return kept;
   }
 
-  /** The rows of what was asked for before; undefined the first time, and while another process reads them. */
+  /** The rows of an earlier request; undefined the first time, and while another process reads them. */
   #readAsked(scope: Scope, content: Content): Uint32Array | undefined {
     const key = this.#key(scope, content);
     const maxRow = this.#maxRow(scope);
@@ -341,7 +341,7 @@ export class RowIndex {
     return undefined;
   }
 
-  /** Loads what is not being loaded already. */
+  /** Loads rows that are not being loaded already. */
   #load(load: LoadRows, scope: Scope, content: Content): Promise<void> {
     const key = this.#key(scope, content);
     let loading = this.#loading.get(key);
@@ -375,7 +375,7 @@ export class RowIndex {
       : orderedStatement(resource, ALWAYS, content.inOrder, this.#plan(scope));
   }
 
-  /** Takes the written rows out of the order, and puts those that still exist where they belong now. */
+  /** Takes the written rows out of the order, and inserts those that still exist at their new places. */
   #move(scope: Scope, terms: Terms, order: Order, written: readonly number[]): void {
     for (const rid of written) {
       const at = order.rids.subarray(0, order.length).indexOf(rid);
@@ -406,7 +406,7 @@ export class RowIndex {
     }
   }
 
-  /** Names what is kept; what an actor may view matters only behind references, and some fields need an account. */
+  /** Names a cached entry; the actor's rights matter only behind references, and some fields need an account. */
   #key(scope: Scope, content: Content): string {
     const { resource, actor } = scope;
     const viewer = this.#dependencies(scope, content).has("grant")

@@ -168,7 +168,7 @@ function* missingRecords(store: Store, sample: InventorySample, restores: boolea
   }
 }
 
-/** Annotations and notes; not those of a missing or ambiguous record, or of a type that the record has a value of. */
+/** Annotations and notes, except for missing or ambiguous records, and for types of which the record has a value. */
 function* missingChildren(
   store: Store,
   sample: InventorySample,

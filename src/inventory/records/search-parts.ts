@@ -36,7 +36,7 @@ interface Source {
   table: string;
   /** The text that results show. */
   text: string;
-  /** The text as it is compared, of the part `p`. */
+  /** The folded text of the part `p`, for comparisons. */
   folded: string;
   /** The parts `p` of the records `r` of a kind (argument). */
   ofRecords: string;

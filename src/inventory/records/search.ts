@@ -53,7 +53,7 @@ export interface SearchResult {
   by: FoundBy;
   /** True if it has the barcode or id that was typed. */
   exact: boolean;
-  /** Of its description, or of what it was found by. */
+  /** An excerpt of the description, or of the text by which the record was found. */
   text: string;
   /** Location and position, or equipment and place; empty if it is nowhere that the actor may view. */
   where: string;

@@ -44,7 +44,7 @@ const rightsOf = (row: Row): Rights => ({
   delete: row.can_delete === 1,
 });
 
-/** The rights on a record, for those who may change it. A query of the past shows earlier rights. */
+/** The rights on a record, for users who may change it. A query of the past shows earlier rights. */
 export function showSharing(query: Query, resource: Resource, rid: number): Json {
   const entries = (kind: Kind): Json[] => {
     const { columns, table, names } = KIND[kind];

@@ -57,7 +57,7 @@ export class Statements {
     return found.subarray(0, n);
   }
 
-  /** Runs a write and returns the row number of what it inserted. */
+  /** Runs a write and returns the inserted row number. */
   run(sql: Sql): number {
     return Number(this.database.query(sql.text).run(...sql.args).lastInsertRowid);
   }

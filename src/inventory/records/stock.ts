@@ -17,7 +17,7 @@ export interface StockItem {
   rid: number;
 }
 
-/** Statuses that follow the amount; others are left as they are. */
+/** Statuses that follow the amount; others are not changed. */
 const AMOUNT_STATUSES = new Set(["AVAILABLE", "LOW", "EMPTY"]);
 
 /** Sums and differences of decimals, without the digits that binary fractions add: 0.3 - 0.1 is 0.2. */
@@ -84,7 +84,7 @@ export interface Division {
   location?: string | null | undefined;
 }
 
-/** Fields that aliquots share with what they come from. */
+/** Fields that aliquots share with their source. */
 const SHARED = [
   "description",
   "model_type",
@@ -122,7 +122,7 @@ export function divide(
     { location: location === undefined ? (values.location as string | null) : location, count },
     actor,
   );
-  // Aliquots are for those who may view the record, as far as the actor may decide that.
+  // Readers of the record may view its aliquots, as far as the actor may decide that.
   const isMember = actor.superuser || actor.groups.includes(Number(record.owned_by));
   const access = { public: record.public === 1, ...(isMember ? { owned_by: values.owned_by } : {}) };
   const first = earlierAliquots(store, item, actor) + 1;

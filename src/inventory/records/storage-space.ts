@@ -50,7 +50,7 @@ const comparePaths = (a: readonly string[], b: readonly string[]): number => {
   return a.length - b.length;
 };
 
-/** Free and occupied space in the tree of locations, in those that the actor may view. */
+/** Free and occupied space in the visible locations of the tree. */
 export class StorageSpace {
   constructor(
     private readonly statements: Statements,
@@ -118,7 +118,7 @@ export class StorageSpace {
     });
   }
 
-  /** The nodes with what is free in them. */
+  /** The nodes with their free space. */
   #measured(nodes: readonly Node[]): Space[] {
     const [withGrid, others] = [true, false].map((wanted) =>
       JSON.stringify(nodes.flatMap(({ row }) => ((row.grid_rows !== null) === wanted ? row.rid : []))),

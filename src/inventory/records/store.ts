@@ -44,7 +44,7 @@ export interface WriteOptions extends BatchInfo {
 /** The result of a batch: its value and id (null if nothing was written), or what would change. */
 export type Outcome<T> = { value: T; batch: string | null } | { preview: JsonObject };
 
-/** A store as it was at one time, whatever is written meanwhile; to be closed soon. */
+/** A store in its state at one time, regardless of later writes; to be closed soon. */
 export interface Snapshot {
   store: Store;
   close(): void;
@@ -55,7 +55,7 @@ const SHOWN = 20;
 
 const stores = new WeakMap<Database, Store>();
 
-/** The store of this connection; there is one for each, because it caches what it reads. */
+/** The store of this connection; each has one, because it caches rows. */
 export function openStore(
   database: Database,
   clock: Clock,
@@ -136,8 +136,8 @@ export class Store {
   }
 
   /**
-   * Queues work that writes, and that prints the answer. Work that arrives meanwhile shares the transaction; the promise
-   * resolves once it is on disk. @throws Problem busy, and what the work throws
+   * Queues work that writes, and that prints the answer. Work that arrives meanwhile shares the transaction; the
+   * promise resolves once it is on disk. @throws Problem busy, and errors of the work
    */
   enqueue<T>(work: () => T): Promise<T> {
     return this.#queue.add(work);
@@ -190,7 +190,7 @@ export class Store {
     return { ...past, parameters: rest, today: today.condition };
   }
 
-  /** The store as it is now, to read from until it is closed; undefined for a database in memory. */
+  /** A snapshot of the store, to read from until it is closed; undefined for a database in memory. */
   snapshot(): Snapshot | undefined {
     const database = openSnapshot(this.database);
     if (!database) return undefined;

@@ -36,7 +36,7 @@ export interface ReadableParent extends RecordSource {
 export class SubResourceRecords {
   constructor(private readonly store: Store) {}
 
-  /** One page of those of a parent. @throws Problem not_found past the last page */
+  /** One page of the sub-resources of a parent. @throws Problem not_found past the last page */
   list(
     sub: SubResource,
     { resource, source }: { resource: Resource; source: ReadableParent },

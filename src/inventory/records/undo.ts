@@ -28,7 +28,7 @@ export class Undo {
   ) {}
 
   /**
-   * Undoes a batch: deletes what it created, restores what it deleted, and sets the values before. All or nothing. A
+   * Undoes a batch completely or not at all: deletes created records, restores deleted ones, and sets former values. A
    * record is refused if a value that the batch set is no longer the one that it left, unless `force`: later changes
    * that were undone do not matter.
    * @throws Problem with a verdict on every record that is refused
@@ -92,7 +92,7 @@ export class Undo {
     return this.#stored(changes).id !== undefined && this.writer.allows(resource, rid, right, actor);
   }
 
-  /** The record as it is stored; empty where it no longer exists, as a right that went with its group. */
+  /** The stored record; empty if it no longer exists, such as a right whose group was deleted. */
   #stored([{ resource, rid }]: readonly Change[]): StoredRecord {
     return this.statements.get({ text: storedStatement(resource), args: [rid] }) ?? {};
   }

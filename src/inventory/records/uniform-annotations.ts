@@ -23,7 +23,7 @@ interface Found {
   resource: Resource;
   type: AnnotationType;
   typeVersion: Stored;
-  /** As it is stored; null removes it. */
+  /** The stored value; null removes it. */
   value: string | null;
   records: [rid: number, version: Stored][];
   writes: Write[];
@@ -77,7 +77,7 @@ export class UniformAnnotations {
     return writes && { resource, type, typeVersion: this.#typeOf(type.rid).version, value, records, writes };
   }
 
-  /** The value as it is stored; undefined if it is refused. */
+  /** The value in stored form; undefined if it is refused. */
   #parse(resource: Resource, { id }: AnnotationType, value: Json, actor: Actor): string | null | undefined {
     if (isEmpty(value)) return null;
     const noRecord = { object_kind: resource.name, object_rid: -1 };

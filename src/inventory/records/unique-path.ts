@@ -65,7 +65,7 @@ export class UniquePaths {
     return `${names.toReversed().join(STEP)} (${id.slice(0, DIGITS)})`;
   }
 
-  /** The record and what is around it, from inside out. */
+  /** The record and its enclosing records, from inside out. */
   #enclosingPath(places: ReadonlyMap<string, Place>, resource: Resource, rid: number): Place[] {
     const path: Place[] = [];
     let here = places.get(keyOf(resource, rid));

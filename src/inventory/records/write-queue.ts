@@ -23,7 +23,7 @@ export class WriteQueue {
     private readonly undone: () => void,
   ) {}
 
-  /** Runs work, which may run twice. @throws Problem busy, and what the work throws */
+  /** Runs work, which may run twice. @throws Problem busy, and errors of the work */
   add<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work: onBehalf(work), resolve, reject });

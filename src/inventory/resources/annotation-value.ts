@@ -26,7 +26,7 @@ export interface ValueType {
   choices_target: string;
 }
 
-/** A value as it is stored: references as {"resource", "id"}, numbers with units as {"value", "unit"}. */
+/** A value in stored form: references as {"resource", "id"}, numbers with units as {"value", "unit"}. */
 export type Checked = { value: Json } | { error: string };
 
 const TEXT_LENGTH = 10_000;

@@ -78,7 +78,7 @@ const ALL: readonly Resource[] = [
   group,
 ];
 
-/** Every resource by name, those that are only referred to among them. */
+/** Every resource by name, including resources without lists that others refer to. */
 export const DECLARED: Resources = Object.assign(new Map(ALL.map((resource) => [resource.name, resource])), {
   annotationValue: annotationItem(ALL),
 });

@@ -20,7 +20,7 @@ export interface SubResource extends Resource {
   /** Last part of the address: `<parent>/<id>/<segment>/`. */
   segment: string;
   parent: (record: Readonly<StoredRecord>) => { kind: string; rid: number };
-  /** Only those who may change the parent may read its history. */
+  /** Only users who may change the parent may read its history. */
   readers?: "changers";
   /** Texts for the reference. Without them, the sub-resource has routes of its own. */
   docs?: { list: string; add: string; body: string };
@@ -28,7 +28,7 @@ export interface SubResource extends Resource {
   members?: Readonly<Record<string, Member>>;
   /** Values to store from a body; `before`: those stored so far. @throws Problem */
   parse?(body: JsonObject, context: SubResourceContext, before?: StoredRecord): StoredRecord;
-  /** Members of an answer from the declared fields as they are shown. */
+  /** Members of an answer that come from declared fields. */
   print?(shown: JsonObject, stored: StoredRecord, context: ReadContext): JsonObject;
   /** Refuses to bring back values that the actor could not write. @throws Problem */
   checkRestore?(before: StoredRecord, after: StoredRecord, context: SubResourceContext): void;

@@ -219,7 +219,7 @@ function keptIn(to: string): (file: string) => FileEntry | undefined {
   };
 }
 
-/** Names of what is damaged in a copy of the database, as far as SQLite does not find it. */
+/** Names of damaged contents in a copy of the database, beyond the damage that SQLite finds. */
 function listDamagedFiles(path: string): string[] {
   using reader = openReader(path);
   return [...readStoredJobs(reader), ...readAttachments(reader)]

@@ -47,7 +47,7 @@ export type Reason = "asked" | "schedule" | "upgrade";
 export interface FileEntry {
   /** Path of the compressed file, from the manifest's directory. */
   file: string;
-  /** Of the file as it is in the data directory. */
+  /** Of the file in the data directory. */
   bytes: number;
   sha256: string;
   /** Of the compressed file. */

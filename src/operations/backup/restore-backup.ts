@@ -120,7 +120,7 @@ export async function restoreBackup(options: {
       writeFileSync(createFile(`${target}.restoring`), text);
       renameDurably(`${target}.restoring`, target);
     }
-    // The backup is older than what was noted.
+    // The backup is older than the note.
     rmSync(join(to, COMMITTED), { force: true });
     const former = setAside(join(to, options.database), options.now);
     options.record?.(fresh, former);

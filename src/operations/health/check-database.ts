@@ -88,7 +88,7 @@ export function checkClock(path: string, now: number, isSynchronized: boolean | 
   return checks.orOk(`${new Date(now).toISOString()}, after the newest record.`);
 }
 
-/** Milliseconds since 1970 of the newest record; 0 where there is none, or the database cannot be read. */
+/** Milliseconds since 1970 of the newest record; 0 without records, or if the database cannot be read. */
 function newestRecord(path: string): number {
   if (!existsSync(path)) return 0;
   try {

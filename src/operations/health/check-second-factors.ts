@@ -3,7 +3,7 @@ import { countSecondFactors } from "../../accounts/second-factor.ts";
 import { Checks, type CheckResult } from "../../platform/check-result.ts";
 import { openReader } from "../../platform/sqlite.ts";
 
-/** Checks that the key decrypts the second factors of a database; no result where there are none. */
+/** Checks that the key decrypts the second factors of a database; no result without second factors. */
 export function checkSecondFactors(path: string, keyFile: string): CheckResult[] {
   if (!existsSync(path)) return [];
   const checks = new Checks("second factor");

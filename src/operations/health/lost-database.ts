@@ -102,7 +102,7 @@ function refuseOlder(place: Place): void {
   }
 }
 
-/** Undefined for a damaged database, of which as much is served as can be read. */
+/** Undefined for a damaged database, whose readable part is served. */
 function readNewest(path: string): Record<string, number> | undefined {
   try {
     using reader = openReader(path);
@@ -112,7 +112,7 @@ function readNewest(path: string): Record<string, number> | undefined {
   }
 }
 
-/** The last note; undefined where there is none, or a power cut garbled it. */
+/** The last note; undefined if it is missing, or a power cut garbled it. */
 function readCommitted(path: string): Committed | undefined {
   try {
     return JSON.parse(readFileSync(join(dirname(path), COMMITTED), "utf8")) as Committed;

@@ -126,7 +126,7 @@ export const batchOperations = [
   }),
 ];
 
-/** All jobs of a batch, read as they are needed. */
+/** All jobs of a batch, read when they are needed. */
 function* allItems(batches: Batches, id: string): Generator<BatchItem> {
   for (let offset = 0, page; (page = batches.items(id, offset, MAX_LISTED_ITEMS)).length > 0;) {
     yield* page;

@@ -138,7 +138,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
 /** The part of a computation, needed by other searches, that a cancelled search shows. */
 const NOTHING: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows: [] };
 
-/** The rows that were last filtered by what is known at them: notes of all take longer than those of a page. */
+/** The rows that were last filtered by their features: notes of all rows take longer than those of a page. */
 let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly ProteomeRow[] } | undefined;
 
 /** The rows, with notes if the filter asks for them. */

@@ -98,7 +98,7 @@ export const resultOperations = [
   }),
 ];
 
-/** The result as it is stored, or else printed. */
+/** The stored result, or else a printed one. */
 async function resultResponse(
   options: ResultParts,
   id: string,

@@ -158,7 +158,7 @@ function readRows(text: string, query: string | undefined): Query {
     const alignment = query === undefined ? rows : withQueryFirst(rows, query);
     const [{ name, letters: first }] = alignment;
     const isPlain = rows.every((row) => row.letters.length === first.length && GAPPED.test(row.letters));
-    // Says what is wrong; otherwise it is left to the worker.
+    // Reports an error early; otherwise the worker checks it.
     if (!isPlain) readAlignment(alignment);
     const sequence = first.replaceAll(/[^A-Za-z]/g, "").toUpperCase();
     if (sequence === "") throw invalid("alignment", `the query, ${name}, has no residues.`);

@@ -30,7 +30,7 @@ export interface BatchItem {
   failure: string | null;
 }
 
-/** Number of jobs by state. Those that were cancelled or have expired count as failed. */
+/** Number of jobs by state. Cancelled and expired jobs count as failed. */
 export interface BatchCounts {
   total: number;
   /** Not submitted yet. */
@@ -96,7 +96,7 @@ export class BatchItems {
       .run(id, rid);
   }
 
-  /** Gives up what is not submitted. */
+  /** Drops jobs that are not submitted. */
   dropWaiting(task: number, failure: string): void {
     this.database
       .query("UPDATE batch_item SET query = NULL, failure = ? WHERE task = ? AND query IS NOT NULL")
@@ -121,7 +121,7 @@ export class BatchItems {
       .all() as { rid: number }[];
   }
 
-  /** Unfinished batches of a client, and bytes of what is not submitted. */
+  /** Unfinished batches of a client, and bytes of jobs that are not submitted. */
   waitingOf(client: string): { batches: number; bytes: number } {
     return this.database
       .query(

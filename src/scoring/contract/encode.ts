@@ -24,7 +24,7 @@ export interface HeaderName {
   local: string;
 }
 
-/** Characters of a fault's text: a fault stays small whatever was sent. */
+/** Maximum characters of a fault's text, so that a fault stays small for any input. */
 const MAX_FAULT_TEXT = 2000;
 
 /** The response of an operation. */
@@ -39,7 +39,7 @@ export function encodeResponse<Name extends OperationName>(
   return { status: 200, headers: ENVELOPES[soapVersion].headers, body: start + content + end };
 }
 
-/** The text around the fields of a response, such as a prediction that is sent as it is stored. */
+/** The text around the fields of a response, such as a prediction that is sent in stored form. */
 export function responseEnvelope(
   operation: OperationName,
   soapVersion: SoapVersion,
@@ -79,7 +79,7 @@ const SOAP_12_CODES: Record<string, string> = { Client: "Sender", Server: "Recei
 /** Characters that the name of a block may have to be repeated. */
 const MAX_NAME = 200;
 
-/** The block that names what was not understood (SOAP 1.2 part 1, section 5.4.8). */
+/** The block that names a header that was not understood (SOAP 1.2 part 1, section 5.4.8). */
 function printNotUnderstood({ more }: Problem): string {
   const name = more.notUnderstood as HeaderName | undefined;
   if (name === undefined || name.uri.length + name.local.length > MAX_NAME) return "";

@@ -2,7 +2,7 @@ import type { CharacterClass } from "./characters.ts";
 
 /**
  * The SOAP service, declared once: WSDL, schemas, decoder, encoder and the types of requests and responses follow from
- * here. Source: the published description of the service; docs/soap.md says what it leaves open.
+ * here. Source: the published description of the service; docs/soap.md covers the details that it leaves open.
  */
 
 /** A kind of text. One without a name is a plain string. */

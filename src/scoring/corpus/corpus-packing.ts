@@ -142,7 +142,7 @@ class Packing {
     return { ...this.#builder.finish(), sequences, residues, source: this.#hasher.digest("hex") };
   }
 
-  /** The part of a chunk behind the resumed segments; null if what is before differs from theirs. */
+  /** The part of a chunk behind the resumed segments; null if the bytes before differ from theirs. */
   #skip(chunk: Uint8Array, end: SegmentEnd): Uint8Array | null {
     const known = chunk.subarray(0, end.read - this.#read);
     this.#hasher.update(known);

@@ -165,7 +165,7 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
   return corpus;
 }
 
-/** Reads every byte of a corpus file, whatever its calibration. @returns why it is damaged; null if it is intact */
+/** Reads every byte of a corpus file, but not its calibration. @returns the damage; null if it is intact */
 export function findCorpusDamage(path: string): string | null {
   try {
     const corpus = openCorpus(mapOrRead(path));

@@ -44,7 +44,7 @@ export interface MatchNotes {
   sentence: string | null;
 }
 
-/** A prediction with what is known at each of its matches, in the order of their numbers. */
+/** A prediction with the features at each of its matches, in the order of their numbers. */
 export type AnnotatedReport = PredictionReport & { notes?: readonly MatchNotes[] };
 
 /** Features of the query of a result, and at its matches. */

@@ -47,7 +47,7 @@ export interface ProteinFeatures {
   flagged: Flagged;
 }
 
-/** Features as they are stored: those of one group, type and source together, without the names of fields. */
+/** Features in stored form: those of one group, type and source together, without the names of fields. */
 type Packed = [FeatureGroup, string, string, [number, number, string, string, string?, string[]?][]][];
 
 export function packFeatures(features: readonly Feature[]): string {
@@ -202,7 +202,7 @@ export class FeatureFiles {
     rmSync(this.#path(name), { force: true });
   }
 
-  /** Features of proteins by their accessions in the corpus; of those that have any. */
+  /** Features of proteins by their accessions in the corpus. */
   ofProteins(accessions: readonly string[]): Map<string, ProteinFeatures> {
     const found = this.#select("accession IN (SELECT value FROM json_each(?))", JSON.stringify(accessions));
     return new Map(found.map((one) => [one.accession, one]));
@@ -230,7 +230,7 @@ export class FeatureFiles {
     return [...proteins.values()];
   }
 
-  /** The files as they are on the disk now: another process may have imported or removed some. */
+  /** The present files on disk: another process may have imported or removed some. */
   #current(): Opened[] {
     const names = this.#names();
     for (const [name, { database }] of this.#open)

@@ -26,8 +26,8 @@ interface Row {
 const CHUNK = 500;
 
 /**
- * The rows with what is known at each, as the imported features are now. Ten thousand proteins take about a second: call it
- * in a thread, or for the rows of a page.
+ * The rows with the features at each, by the present imports. Ten thousand proteins take about a second: call it in a
+ * thread, or for the rows of a page.
  * @param motif name of the motif class; null for an expression
  */
 export function withRowNotes<Item extends Row>(

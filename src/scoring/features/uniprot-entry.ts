@@ -1,7 +1,7 @@
 import { type Feature, groupOfType, placed } from "./feature.ts";
 import type { Emit, FeatureRecord } from "./feature-reader.ts";
 
-/** An entry of UniProt as it is read from any of its formats. */
+/** An entry of UniProt, read from any of its formats. */
 export class UniProtEntry {
   entryName = "";
   readonly accessions: string[] = [];

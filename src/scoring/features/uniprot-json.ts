@@ -109,7 +109,7 @@ const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = Array.from('{}[
 );
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
-/** Cuts JSON into its entries, without parsing what is around them. */
+/** Cuts JSON into its entries, without parsing the text around them. */
 class ObjectSplitter implements FeatureReader {
   #line = 1;
   /** Open brackets around the entries, and inside the current one. */

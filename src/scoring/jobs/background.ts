@@ -11,7 +11,7 @@ type Task = FamiliesTask | CarryTask;
 export interface IdleTask {
   /** The message for the worker. */
   message(ticket: number): Task;
-  /** Makes the worker report what it has within a fraction of a second. */
+  /** Makes the worker report its results within a fraction of a second. */
   interrupt(): void;
   report(report: WorkerReport | FamiliesReport): void;
   /** The worker died, or was ended for another reason: null if the task is not to blame. */

@@ -28,7 +28,7 @@ export interface JobRunner {
 /** The stored prediction of a job, to print it in another form. */
 export interface StoredJob extends NamedQuery {
   job: string;
-  /** The prediction as JSON, as it is stored. */
+  /** The stored prediction as JSON. */
   parts: Uint8Array<ArrayBuffer>[];
 }
 

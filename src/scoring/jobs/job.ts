@@ -87,7 +87,7 @@ export function jobId(milliseconds: number, random: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
 
-/** SHA-256 of what the prediction depends on, which excludes the client's identifier. */
+/** SHA-256 of the inputs of a prediction, without the client's identifier. */
 export function digestOf({ query, model, patterns, homologs, alignment }: JobRequest): string {
   // The words of a digest never change: results are found by it.
   const wordOf = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");

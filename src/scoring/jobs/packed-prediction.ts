@@ -6,7 +6,7 @@ import { encodePrediction } from "../prediction/encode-prediction.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import { MAX_PREDICTION, printJson, tooLarge } from "./prediction-json.ts";
 
-/** Forms in which predictions are stored, as they are sent except for the client's name of the query. */
+/** Stored forms of predictions, which are sent unchanged except for the client's name of the query. */
 export const FORMS = ["json", "xml"] as const;
 export type Form = (typeof FORMS)[number];
 
@@ -15,7 +15,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The stored text of a prediction, of which one part is in memory at a time. */
 export interface Parts {
   readonly count: number;
-  /** As it is stored. @throws Problem job_expired if the result has been deleted meanwhile, content_damaged */
+  /** The stored form. @throws Problem job_expired if the result has been deleted meanwhile, content_damaged */
   compressed(part: number): Bytes;
   /** As a member of gzip that can be joined with others. @throws Problem likewise */
   member(part: number): Bytes;
@@ -191,7 +191,7 @@ const decoded = (bytes: Uint8Array): string =>
 /** The whole text. @throws Problem content_damaged */
 export const textOf = (parts: Parts): string => unpackText(compressedParts(parts));
 
-/** All parts, as they are stored. */
+/** All stored parts. */
 export const compressedParts = ({ count, compressed }: Parts): Bytes[] =>
   Array.from({ length: count }, (_, part) => compressed(part));
 

@@ -46,7 +46,7 @@ export interface PoolOptions {
   size: number;
   /** Milliseconds that a job may take, unless its lease says otherwise. */
   timeout: number;
-  /** Bytes of memory per worker; by default all share half of what the process may use. */
+  /** Bytes of memory per worker; by default all share half of the memory of the process. */
   workerMemory?: number;
   /** Address of the worker's module. */
   workerUrl?: string;

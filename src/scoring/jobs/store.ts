@@ -374,7 +374,7 @@ export class JobStore {
     return { ...job, place: job.state === "queued" ? this.#scheduler.place(rid, client) : null };
   }
 
-  /** The prediction as it is stored; null if the job is not finished. @throws Problem unknown_job */
+  /** The stored prediction; null if the job is not finished. @throws Problem unknown_job */
   storedPrediction(id: string, form: Form): Parts | null {
     const row = this.#row<{ result: number | null }>("SELECT result FROM job WHERE id = ?", id);
     if (!row) throw unknownJob();

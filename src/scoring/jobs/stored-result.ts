@@ -67,7 +67,9 @@ function* gzipPieces({ count, member }: StoredResult, head: string, tail: string
   yield joined(joiner.add(gzipMember(joined(tail))), joiner.end());
 }
 
-/** True if a result is sent in gzip as it is stored; one part is sent as a whole, and compressed like other responses. */
+/**
+ * True if a result is sent in its stored gzip form; one part is sent as a whole, and compressed like other responses.
+ */
 export const isSentInGzip = ({ count }: StoredResult, { headers }: Request): boolean =>
   count > 1 && acceptsGzip(headers.get("accept-encoding"));
 
@@ -76,7 +78,9 @@ export const GZIP = { "Content-Encoding": "gzip", Vary: "Accept-Encoding" };
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** A turn of the event loop for one part, so that others are served between two parts, whatever the number of streams. */
+/**
+ * A turn of the event loop for one part, so that other requests are served between two parts of any number of streams.
+ */
 const nextTurn = (): Promise<unknown> => (turn = turn.then(() => new Promise(setImmediate)));
 
 const joined = (...pieces: (string | Uint8Array)[]): Uint8Array<ArrayBuffer> =>

@@ -29,8 +29,8 @@ export interface BuildProgress {
 }
 
 /**
- * Carries families over, computes the others, and stores them in files of BATCH proteins. What is stored survives a kill;
- * the next plan contains only the rest.
+ * Carries families over, computes the others, and stores them in files of BATCH proteins. Stored families survive a
+ * kill; the next plan contains only the rest.
  */
 export async function buildFamilies(
   plan: BuildPlan,

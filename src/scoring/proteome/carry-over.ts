@@ -57,7 +57,7 @@ function carryOverFrom(
   return proteins.length === 0 ? null : { from: former.name, tasks, proteins, changed };
 }
 
-/** None of a corpus whose files are damaged, which concerns only those who search it. */
+/** Empty for a corpus whose files are damaged: only searches fail then. */
 function usableFamilies(corpus: CorpusInfo): FamiliesFile[] {
   try {
     return listFamilies(corpus);

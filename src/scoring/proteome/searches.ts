@@ -261,7 +261,7 @@ function idOf({ corpus, pattern, model, organism }: SearchRequest, path: string)
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
 }
 
-/** Share of the time that a running search may take for tables of what it has found. */
+/** Share of the time that a running search may spend on tables of its matches. */
 const TABLE_SHARE = 0.1;
 
 class Search implements ProteomeSearch {

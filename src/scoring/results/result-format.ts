@@ -30,7 +30,7 @@ interface PrintOptions {
 
 /** A stored result to print. */
 export interface PrintTask extends NamedQuery {
-  /** The prediction as JSON, as it is stored. */
+  /** The stored prediction as JSON. */
   parts: Uint8Array<ArrayBuffer>[];
   as:
     | ({ result: PrintedFormatName } & PrintOptions)
