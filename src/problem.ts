@@ -143,9 +143,9 @@ export const PROBLEMS = {
   store_failed: server(
     502,
     69,
-    "An object store (S3) or another server cannot be used; the message says what to do.",
+    "An object store (S3) or another server cannot be used; the message has advice.",
   ),
-  email_failed: server(502, 69, "The mail server cannot be used; the message names it and what it said."),
+  email_failed: server(502, 69, "The mail server cannot be used; the message has its name and its answer."),
   queue_away: server(503, 69, "The job queue (Redis) does not respond; the message names it."),
   internal: server(500, 70, "A defect of labd; the log contains the cause under the request id."),
 } as const satisfies Record<string, Answer>;

@@ -15,7 +15,7 @@ export const compact: Command = {
   settings: ["data_dir", "litestream"],
   example:
     "labd compact --config /etc/labd/labd.toml\n" +
-    "Stop the server first. The database is checked before, and stays as it is if anything fails. The disk needs free space of twice its size.",
+    "Stop the server first. The database is checked first, and stays unchanged if anything fails. The disk needs free space of twice its size.",
   async run(call) {
     const { config } = call.configuration();
     const { data_dir: directory, litestream } = config;

@@ -19,7 +19,7 @@ import { countOf } from "../platform/words.ts";
 
 export const features: Command = {
   name: "features",
-  summary: "Import what is known about proteins: domains, modifications, motif instances.",
+  summary: "Import features of proteins: domains, modifications, motif instances.",
   settings: ["data_dir"],
   example:
     "labd features add elm_instances.tsv\n" +

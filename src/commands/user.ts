@@ -64,7 +64,7 @@ export const user: Command = {
       flags: {
         "--ldap NAME": "The person's sign-in name in the directory, or the DN.",
         "--oidc SUBJECT":
-          "The person's subject (sub) at the provider; the audit log contains those of rejected sign-ins.",
+          "The person's subject (sub) at the provider; the audit log contains subjects of rejected sign-ins.",
       },
       run: linkUser,
     },

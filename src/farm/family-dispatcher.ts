@@ -69,7 +69,7 @@ export class FamilyDispatcher {
       if (now - seen < this.lostAfter) continue;
       this.#offered.delete(id);
       this.log.info("families lost by a worker", { task: id });
-      task.loseRemote();
+      task.releaseRemote();
     }
   }
 
@@ -108,7 +108,7 @@ export class FamilyDispatcher {
       (isOrdered ? null : "The worker delivered families of other proteins.");
     if (cause === null) return task.report({ ticket: 0, kind: "families", families, isInterrupted });
     this.log.problem("families of a worker", { worker, cause });
-    task.loseRemote();
+    task.releaseRemote();
   }
 
   /** Locates tasks; takes back tasks that no worker has time for, and tasks of ended builds. */

@@ -54,9 +54,9 @@ export interface MatchScore {
   text: string;
   /** Judged by all evidence; null if the match could not be scored. */
   overallVerdict: OverallVerdict | null;
-  /** Evidence for the match, in standard deviations from the mean of random matches; null if it was not computed. */
+  /** Evidence for the match, in standard deviations from the mean of random matches; null if the match could not be scored. */
   z: number | null;
-  /** Fraction of comparable random matches whose z is as high or higher; null if it was not computed. */
+  /** Fraction of comparable random matches whose z is as high or higher; null if the match could not be scored. */
   overallPValue: number | null;
   overallPValueIs: PValueKind | null;
   /** Judged by conservation alone. */

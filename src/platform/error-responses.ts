@@ -17,7 +17,7 @@ export const PROBLEM_SCHEMA = Type.Object(
             examples: [["patterns", 1]],
           }),
           character: Type.Optional(Type.Integer({ description: "Position in the text there, from 1." })),
-          message: Type.String({ description: "The error, without its place." }),
+          message: Type.String({ description: "The error, without its location." }),
         }),
         { description: "Each error of a scoring request with its place." },
       ),

@@ -18,7 +18,7 @@ export const TaskAnswer = answerSchema(
   {
     id: Type.String(),
     kind: Type.String({ description: "Such as job, batch or backup." }),
-    title: Type.String({ description: "What the task does, for people, before the subject." }),
+    title: Type.String({ description: "The action of the task in words, before the subject." }),
     subject: Type.String({ description: "Such as the name of a corpus; may be empty." }),
     state: Type.Enum([...TASK_STATES]),
     created: Type.String(),
@@ -26,7 +26,7 @@ export const TaskAnswer = answerSchema(
     ended: nullable(Type.String()),
     message: Type.String({ description: "The current activity, the outcome, or the reason of a failure." }),
     fraction: nullable(Type.Number({ description: "The part that is done, 0 to 1." })),
-    result: Type.Unknown({ description: "What it has found until now; depends on the kind." }),
+    result: Type.Unknown({ description: "The results until now; depends on the kind." }),
     mayChange: Type.Boolean({ description: "Whether the caller may cancel the task." }),
     links: Type.Object({
       self: Address,
@@ -101,7 +101,7 @@ export const taskOperations = [
     summary: "Watch a task by server-sent events",
     operationId: "watchTask",
     description:
-      "The data of each event is the whole task. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
+      "The data of each event is the whole task. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only new events.",
     parameters: [
       {
         name: "Last-Event-ID",

@@ -47,7 +47,7 @@ export async function post(
     const address = found.find((one) => isAllowedAddress(one, allowed));
     if (address === undefined)
       throw new Error(
-        `${name} has no address that may be called: public ones, and those in networks of the setting webhook_allow.`,
+        `${name} has no allowed address. Allowed are public addresses, and those in networks of the setting webhook_allow.`,
         { cause: `It resolves to ${found.join(", ") || "nothing"}.` },
       );
     request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {

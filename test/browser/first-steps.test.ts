@@ -45,7 +45,7 @@ browserTest(
     await press(page, "button", "Undo");
     await seeText(page, "Undone.");
     await page.goto(`${server.url}/inventory`);
-    await seeText(page, "Next: what is in the boxes");
+    await seeText(page, "Next: fill the boxes");
     await checkPage(opened, "next-step");
   },
   TIMEOUT,

@@ -134,7 +134,7 @@ browserTest("keeps the focus with what people do, in forms and after dialogs", a
   await keyboard.press("Escape");
   await focusOn("Move");
   await (await named(page, "button", "Add metadata")).press("Enter");
-  await focusOn("What to add");
+  await focusOn("Annotation to add");
   await (await named(page, "button", "Edit")).press("Enter");
   await focusOn("Name");
   await (await named(page, "button", "Cancel")).press("Enter");
@@ -147,7 +147,7 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   const id = await idOf(page, "stocks/specimen", "name=Tg(krt4:EGFP) 12");
   await page.goto(`${url}/inventory/stocks-specimen/${id}`, { waitUntil: "networkidle2" });
   await press(page, "button", "Add metadata");
-  const choice = await named(page, "combobox", "What to add");
+  const choice = await named(page, "combobox", "Annotation to add");
   const species = await choice.$$eval(
     "option",
     (options) => options.find(({ innerText }) => innerText === "Species")!.value,

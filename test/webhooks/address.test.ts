@@ -80,7 +80,7 @@ test("resolves a name once and connects to the checked address", async () => {
   expect(lookups).toBe(1);
   lookups = 0;
   expect(await failure(post(url, {}, "{}", { allowed: NONE, timeout: 5000, resolve }))).toBe(
-    "rebinding.example has no address that may be called: public ones, and those in networks of the setting webhook_allow.",
+    "rebinding.example has no allowed address. Allowed are public addresses, and those in networks of the setting webhook_allow.",
   );
   const never = { allowed: NONE, timeout: 50, resolve: () => new Promise<string[]>(() => {}) };
   expect(await failure(post(url, {}, "{}", never))).toBe("There was no response within 0.05 s.");

@@ -60,7 +60,7 @@ const SHARED = {
   filters: [
     shared(
       "search",
-      "Only those that contain every word, ignoring case. Fields and lookups filter as in lists.",
+      "Only records that contain every word, ignoring case. Fields and lookups filter as in lists.",
     ),
     listParameter("query_expression"),
     listParameter("ordering"),
@@ -222,7 +222,7 @@ export type Run = (context: Context) => Response | Promise<Response>;
 /** Parameters that change the form of any response. */
 const RENDERINGS = ["format", "response_format", "strict"];
 /** Parameters that writes ignore, and `type`: that of a new record of LabID's client. */
-const OF_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
+const IGNORED_BY_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
 
 /**
  * Names of the parameters that a request accepts or ignores. Undefined if its handler checks them: filters of a list
@@ -236,7 +236,7 @@ export function knownParameters(method: Method, { query, accepts = [], parses, .
   const all = [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...previews];
   const named = all.filter((one) => one.in === "query").map(({ name }) => name);
   const names = [...new Set([...Object.keys(query?.properties ?? {}), ...named])];
-  return { names, ignored: method === "GET" || method === "OPTIONS" ? RENDERINGS : OF_WRITES };
+  return { names, ignored: method === "GET" || method === "OPTIONS" ? RENDERINGS : IGNORED_BY_WRITES };
 }
 
 const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;

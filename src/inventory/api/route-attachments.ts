@@ -202,8 +202,7 @@ function pageHeaders({ previous, next, total }: PageInfo): Record<string, string
 function addDownload(api: Api, files: Attachments): void {
   api.add("GET", FILE_PATH, {
     summary: "Download a file",
-    description:
-      "Always sent as `application/octet-stream`; `media_type` in the list says what was uploaded.",
+    description: "Always sent as `application/octet-stream`; `media_type` in the list is that of the upload.",
     accepts: ["past", "noneMatch"],
     returns: binary("*/*"),
     run({ call, params }) {

@@ -288,7 +288,7 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   const { actor, store } = call;
   const batch = findBatch(call, id);
   // Does not reveal whether there are changes that the caller may not view.
-  if (batch.partly) throw forbidden();
+  if (batch.isPartlyVisible) throw forbidden();
   if (batch.undoneBy !== null && !force)
     throw new Problem("conflict", "This change has been undone already.");
   const response = runBatch(call, {

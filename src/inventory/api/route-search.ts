@@ -59,9 +59,11 @@ const FOUND = Type.Object(
           Type.Object({
             id: TEXT,
             name: TEXT,
-            by: Type.Enum([...FOUND_BY], { description: "What it was found by." }),
+            by: Type.Enum([...FOUND_BY], { description: "The text by which it was found." }),
             exact: Type.Boolean({ description: "Whether it has this barcode or id." }),
-            text: Type.String({ description: "Part of the description, or of what it was found by." }),
+            text: Type.String({
+              description: "Excerpt of the description, or of the text by which the record was found.",
+            }),
             where: Type.String({ description: "Location and position, or equipment and place." }),
           }),
         ),

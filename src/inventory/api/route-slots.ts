@@ -94,7 +94,7 @@ const SLOTS = Type.Object(
     hidden: nullable(
       Type.Integer({
         description:
-          "How many records directly in the location the caller may not view; null for those who may not change it.",
+          "Number of records directly in the location that the caller may not view; null for callers who may not change it.",
       }),
     ),
     others: Type.Array(STORED_RECORD, {
@@ -175,7 +175,7 @@ export function addSlots(api: Api) {
   return [
     api.add("GET", [LOCATION, ":id/slots/"], {
       summary: "Get the slots of a location",
-      description: "What is in each slot of its grid. Deeper locations are left out.",
+      description: "The record in each slot of its grid. Deeper locations are left out.",
       returns: content(SLOTS),
       run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
     }),
@@ -252,7 +252,7 @@ function addEviction(api: Api) {
     api.add("POST", [LOCATION, ":id/evict/"], {
       summary: "Take records out of a location",
       description:
-        "For those who may change the location: the records lose their location and position, also such as the caller may not view or change.",
+        "For callers who may change the location: the records lose their location and position, including records that the caller may not view or change.",
       body: EVICT,
       returns: content(EVICTED),
       errors: [403],

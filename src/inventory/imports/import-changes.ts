@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
-const VALUE = Type.Unsafe<Json>({ description: "Null if there is none; of a reference, its name." });
+const VALUE = Type.Unsafe<Json>({ description: "Null if absent; the name of a reference." });
 
 /** An existing record that a row changes. */
 export const CHANGED = Type.Object(

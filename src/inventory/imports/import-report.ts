@@ -43,7 +43,7 @@ const ARCHIVE = Type.Object(
         column: nullable(Type.String()),
         message: Type.String(),
       }),
-      { description: "What is left out, or kept in a note instead of a field." },
+      { description: "Data that are left out, or kept in a note instead of a field." },
     ),
   },
   { $id: "ImportedArchive" },

@@ -116,7 +116,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
   can_change: { doc: "true: records that the caller may change; false: others.", schema: FLAG },
   can_delete: { doc: "true: records that the caller may delete; false: others.", schema: FLAG },
   can_use: {
-    doc: "true: records that the caller may use, such as locations to put others into: all but those that are only public; false: others.",
+    doc: "true: records that the caller may use, such as locations to put others into: all except merely public ones; false: others.",
     schema: FLAG,
   },
   mine: { doc: "true: records that the caller owns; false: others.", schema: FLAG },
@@ -125,7 +125,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
     schema: FLAG,
   },
   as_of: {
-    doc: "A time, or the id of a batch: the records as they were then, limited to those that the caller may view today.",
+    doc: "A time, or the id of a batch: the records at that time, limited to those that the caller may view today.",
     schema: Type.String(),
   },
   strict: {

@@ -38,7 +38,7 @@ export interface Batch {
   row: number;
   id: string;
   /** True if it changed records that the actor may not view. */
-  partly: boolean;
+  isPartlyVisible: boolean;
   /** The batch that undid it, unless that was undone, too. */
   undoneBy: Stored;
   shown: JsonObject;
@@ -399,8 +399,8 @@ export class History {
       undoes: row.undoes_id,
       undone_by: undoneBy,
     };
-    const partly = visibleCount < this.#count("record_change WHERE batch = ?", [row.rid]);
-    return { row: Number(row.rid), id: String(row.batch_id), partly, undoneBy, shown };
+    const isPartlyVisible = visibleCount < this.#count("record_change WHERE batch = ?", [row.rid]);
+    return { row: Number(row.rid), id: String(row.batch_id), isPartlyVisible, undoneBy, shown };
   }
 
   /** The part of a batch that the actor may view. */

@@ -70,13 +70,13 @@ export class Undo {
   }
 
   /** Why the actor cannot undo a batch, as far as its first changes tell; null if nothing is known against it. */
-  refusal({ row, partly, undoneBy }: Batch, actor: Actor): string | null {
+  refusal({ row, isPartlyVisible, undoneBy }: Batch, actor: Actor): string | null {
     if (undoneBy !== null) return "It has been undone.";
     const changes = this.history.changes(row, CHECKED);
     if (changes.length === 0) return "The records no longer exist.";
     const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     // Not revealed: whether there are records that the actor may not view.
-    if (partly || !records.every((each) => this.#mayUndo(each, actor)))
+    if (isPartlyVisible || !records.every((each) => this.#mayUndo(each, actor)))
       return "You do not have permission to undo it.";
     const changed = records.filter((each) => changedSince(each, this.#stored(each)).length > 0);
     if (changed.length === 0) return null;

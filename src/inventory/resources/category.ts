@@ -9,7 +9,7 @@ export const category = ownedResource({
   summary: "Controlled vocabularies and lists of units.",
   table: "cv_category",
   fields: {
-    name: nameField("Name; unique among those that the caller may view.", {
+    name: nameField("Name; unique among the records that the caller may view.", {
       example: "Tissue",
       unique: true,
     }),

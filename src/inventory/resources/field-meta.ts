@@ -8,7 +8,10 @@ export const fieldMeta = ownedResource({
   summary: "Shared meanings of annotation types and custom property types.",
   table: "field_meta",
   fields: {
-    name: nameField("Name; unique among those that the caller may view.", { example: "organ", unique: true }),
+    name: nameField("Name; unique among the records that the caller may view.", {
+      example: "organ",
+      unique: true,
+    }),
     description: prose("Definition."),
   },
 });

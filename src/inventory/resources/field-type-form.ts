@@ -52,7 +52,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   choices_target: {
     label: "Links to",
-    hint: "The records that people can choose; all records if it is empty.",
+    hint: "Filter of the records that people can choose; empty for all records.",
     words: LISTS_IN_WORDS,
     when: only(false, "OBJECT"),
   },
@@ -72,11 +72,11 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   description: { advanced: true, shownIn: "head" },
   help_text: { advanced: true, hint: "Shown below the input." },
-  default: { label: "Default value", advanced: true, hint: "Of new records; empty if there is none." },
+  default: { label: "Default value", advanced: true, hint: "Of new records; empty for none." },
   has_default: { omitted: true },
   multiple: { label: "Several values", advanced: true, hint: "A record may have more than one value." },
-  searchable: { label: "Search by it", advanced: true, hint: "Its values can be searched and filtered." },
-  sortable: { label: "Sort by it", advanced: true, hint: "Lists can be sorted by it." },
+  searchable: { label: "Searchable", advanced: true, hint: "Its values can be searched and filtered." },
+  sortable: { label: "Sortable", advanced: true, hint: "Lists can be sorted by it." },
   readonly: { label: "Read-only", advanced: true, hint: "Only administrators set its values." },
   list_visibility: {
     label: "In lists",

@@ -43,7 +43,7 @@ export const TaskSchema = answerSchema(
   {
     id: Type.String(),
     kind: Type.Enum([...ADMINISTRATION_TASKS]),
-    title: Type.String({ description: "What the task does, for people, before the subject." }),
+    title: Type.String({ description: "The action of the task in words, before the subject." }),
     subject: Type.String(),
     by: Type.String(),
     state: Type.Enum(["running", "done", "failed", "cancelled"]),

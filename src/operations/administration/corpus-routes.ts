@@ -139,7 +139,7 @@ const ClassesInUse = answerSchema(
   "MotifClassesInUse",
 );
 const CheckedTable = answerSchema(
-  "What the import of a table would do.",
+  "Preview of an import of a table.",
   {
     version: nullable(Type.String()),
     published: nullable(Type.String()),

@@ -29,7 +29,7 @@ const counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 
 export const FeatureFile = Type.Object({
   name: Type.String(),
-  format: Type.String({ description: "What its format is called." }),
+  format: Type.String({ description: "Name of its format." }),
   corpus: Type.String({ description: "The corpus in use at the import." }),
   imported: Type.String(),
   features: Type.Integer(),

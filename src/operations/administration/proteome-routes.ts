@@ -92,7 +92,7 @@ export const buildOperations = [
     access: "administrator",
     summary: "List builds of families",
     returns: pageSchema(
-      "Those of the server, newest first; not those of `labd proteome build`.",
+      "Builds of the server, newest first, without those of `labd proteome build`.",
       BuildSchema,
     ),
     run: (_, { scoring }: AdministrationContext) => singlePage(scoring.builds.list().map(buildRow)),

@@ -202,7 +202,7 @@ async function readBack(
 ): Promise<void> {
   const again = await unpackFile(path, { key });
   if (again.sha256 !== sums.sha256 || again.compressedSha256 !== sums.compressedSha256)
-    throw new Problem("bad_backup", `${path} differs from what was written: the disk may be failing.`);
+    throw new Problem("bad_backup", `${path} differs from the written data: the disk may be failing.`);
 }
 
 /** The corpora and features in a directory, by its manifests. */

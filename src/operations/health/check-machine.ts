@@ -178,7 +178,7 @@ export function checkCertificate(certificate: string, key: string, now: number):
     if (!pair.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
       checks.problem(
         `${key} is not the key of ${certificate}.`,
-        "Set tls_certificate and tls_key to a pair.",
+        "Set tls_certificate and tls_key to a matching pair.",
       );
       return checks.results;
     }

@@ -91,7 +91,7 @@ export const BatchSchema = object(
         ),
         "Motifs of one job.",
       ),
-      "Motifs by group: each job has those of one group.",
+      "Motifs by group: each job has the motifs of one group.",
     ),
     warnings: list(text("A sentence."), "Remarks on the input, such as lines that were skipped."),
     mayChange: Type.Boolean({ description: "Whether the caller may cancel the batch." }),

@@ -26,7 +26,7 @@ export const headerOf = (name: string, description: string) => ({
 /** The header of requests of owners who have no account. */
 export const OWNER_KEY = headerOf(
   "Owner-Key",
-  "A secret of the client, 20 to 255 printable ASCII characters. Without an account, whoever sends the one with which a job or search was started may change it. Browsers have a cookie instead.",
+  "A secret of the client, 20 to 255 printable ASCII characters. Without an account, callers that send the secret with which a job or search was started may change it. Browsers have a cookie instead.",
 );
 
 /** The header of the answer that starts something. */

@@ -111,7 +111,7 @@ export const jobOperations = [
     operationId: "cancelScoringJob",
     summary: "Cancel a job",
     description:
-      "Cancels a queued or running job. Only its owner may do that: the account that started it, or whoever sends the cookie or the Owner-Key with which it was started.",
+      "Cancels a queued or running job. Only its owner may do that: the account that started it, or a caller that sends the cookie or the Owner-Key with which it was started.",
     parameters: [OWNER_KEY],
     returns: JobSchema,
     errors: [400, 403, 404, 409],
@@ -127,7 +127,7 @@ export const jobOperations = [
     operationId: "watchScoringJob",
     summary: "Watch a job by server-sent events",
     description:
-      "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only what is new.",
+      "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only new events.",
     parameters: [headerOf("Last-Event-ID", "Identifier of the last event received.")],
     formats: { "text/event-stream": { schema: { type: "string", description: "Events." } } },
     responses: { 204: { description: "The client has received the final state; there are no more events." } },

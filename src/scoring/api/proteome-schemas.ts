@@ -75,7 +75,7 @@ export const ProteomeSearchRequest = schema(
 const { instances, domains, phosphosite } = NotesSchema.properties;
 const RowNotesSchema = object(
   { instances, domains, phosphosite },
-  "What imported features say of the match; null if none are imported.",
+  "Imported features at the match; null if none are imported.",
 );
 
 const { proteome: PROTEOME_TABLE } = MATCH_TABLES;

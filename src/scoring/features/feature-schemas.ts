@@ -46,7 +46,7 @@ export const NotesSchema = object(
     ),
     sentence: nullable(text("The instances in words.")),
   },
-  "What is known at a match.",
+  "Features at a match.",
   "MatchNotes",
 );
 
@@ -65,6 +65,6 @@ export const FeaturesSchema = object(
     ),
     notes: list(NotesSchema, "Per match, in the order of the numbers."),
   },
-  "What is known about a query and its matches.",
+  "Features of a query and its matches.",
   "KnownFeatures",
 );

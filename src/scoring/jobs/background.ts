@@ -99,7 +99,7 @@ export class BackgroundTask implements IdleTask {
   }
 
   /** A remote worker vanished, or failed. After some times only the workers of this process get the task. */
-  loseRemote(): void {
+  releaseRemote(): void {
     this.#remoteLosses++;
     this.putBack(this);
   }

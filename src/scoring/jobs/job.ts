@@ -11,11 +11,11 @@ interface Transition {
 
 /** Every legal change of state. The store's statements are built from these rows, so that no other change can be made. */
 export const TRANSITIONS = {
-  lease: { from: ["queued"], to: "running", meaning: "A worker takes the job, until a deadline." },
+  lease: { from: ["queued"], to: "running", meaning: "A worker gets the job until a deadline." },
   release: {
     from: ["running"],
     to: "queued",
-    meaning: "The worker or the process ended before the job did; the job keeps its place.",
+    meaning: "The worker or the process ended before the job; the job keeps its place in the queue.",
   },
   finish: { from: ["running"], to: "finished", meaning: "The worker returned the prediction." },
   reuse: {

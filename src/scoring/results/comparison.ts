@@ -46,7 +46,7 @@ const HomologSchema = object(
     accession: text("Its identifier in the corpus."),
     organism: nullable(text("Organism or species code, if known.")),
     a: state("State of the match in it; null if it is no homolog in the first result."),
-    b: state("The same in the second result."),
+    b: state("State in the second result."),
   },
   "A homolog in which the results differ.",
 );
@@ -93,7 +93,7 @@ export const ComparisonSchema = object(
     flipped: count("Number of matches whose overall verdicts differ."),
     matches: list(
       MatchSchema,
-      "Those of both results in the order of motif and position, then those of one.",
+      "Matches in both results in the order of motif and position, then matches in one.",
     ),
   },
   "Two results of one protein.",

@@ -35,7 +35,7 @@ type JointMatch = ScanMatch & { of: number };
 
 const JointMatchSchema = object(
   { of: count("Index of its protein, from 0."), ...SCAN_MATCH },
-  "A match; group and isBest are within its protein.",
+  "A match; group and isBest refer to matches of one protein.",
 );
 
 export const JointScanSchema = object(

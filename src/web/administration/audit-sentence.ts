@@ -65,10 +65,10 @@ function nameIn(entry: AuditEntry): string | null {
 /** An action with its author and object: "admin", "deleted consumable", and the name of the object if it is known. */
 export function sentenceOf(entry: AuditEntry): { who: string; did: string; name: string | null } {
   const name = nameIn(entry);
-  const isSelf = entry.action === "sign_in" || entry.action === "sign_out";
+  const isOwnSession = entry.action === "sign_in" || entry.action === "sign_out";
   const refused = entry.action === "sign_in" ? "failed to sign in" : `was refused: ${didIn(entry)}`;
-  const who = entry.actor ?? (isSelf ? name : null) ?? "The system";
-  return { who, did: entry.outcome === "done" ? didIn(entry) : refused, name: isSelf ? null : name };
+  const who = entry.actor ?? (isOwnSession ? name : null) ?? "The system";
+  return { who, did: entry.outcome === "done" ? didIn(entry) : refused, name: isOwnSession ? null : name };
 }
 
 /** Lists with the records that entries are about, by kind. */

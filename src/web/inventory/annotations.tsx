@@ -133,7 +133,7 @@ function AddAnnotation(props: SubResourceProps & { existing: readonly Annotation
   return (
     <form ref={element} class="form" onSubmit={form.submit}>
       <SelectField
-        label="What to add"
+        label="Annotation to add"
         value={name}
         choices={[
           { value: "", name: "Choose a type" },

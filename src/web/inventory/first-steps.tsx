@@ -75,7 +75,7 @@ function LoadSample({ onLoaded }: { onLoaded: () => void }) {
 
 /** Next step once there are locations, but nothing in them. */
 export const NextStep = () => (
-  <Card title="Next: what is in the boxes">
+  <Card title="Next: fill the boxes">
     <p>Import your lists of tubes and reagents, or add them one by one on the page of a box.</p>
     <div class="actions">
       <LinkButton look="primary" icon="upload" href={importOf("stocks/consumables")}>

@@ -21,7 +21,7 @@ const FORMATS = [
 export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
-    "What is known about proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
+    "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
   load: (_query, signal) => call("GET /api/admin/features", { signal }),
   keyOf: ({ name }: FeatureFile) => name,
   nameOf: ({ name }) => name,

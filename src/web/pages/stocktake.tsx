@@ -238,7 +238,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
 const offlineSummaryOf = ({ place, isApplied, count }: OfflineStocktake): string =>
   [
     `${place}. ${isApplied ? "It will be applied" : "Scans are sent and counted"} when the server responds.`,
-    count && "The numbers are those that the server counted last.",
+    count && "The numbers are the last counts of the server.",
   ]
     .filter(Boolean)
     .join(" ");
