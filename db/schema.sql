@@ -1743,7 +1743,7 @@ CREATE INDEX task_shared ON task (shared) WHERE shared IS NOT NULL;
 
 CREATE INDEX task_unfinished ON task (kind) WHERE ended IS NULL;
 
-CREATE INDEX job_owner ON job (coalesce(owner, client));
+CREATE INDEX job_owner ON job (substr(coalesce(owner, client), 1, 8));
 
 CREATE TABLE batch_item (
   rid INTEGER PRIMARY KEY,

@@ -12,6 +12,9 @@ interface Row extends Pick<Task, "id" | "client" | "owner" | "created" | "starte
 const SELECT = `SELECT id, coalesce(json_extract(request, '$.identifier'), '') AS subject, client,
   coalesce(owner, client) AS owner, state, submitted AS created, started, ended FROM job`;
 
+/** Jobs of the owner with key ?1, which begins with ?2: the index job_owner has the beginnings. */
+const IS_OF_OWNER = "substr(coalesce(owner, client), 1, 8) = ?2 AND coalesce(owner, client) = ?1";
+
 /** The part of a job that is done when a step begins. */
 const BEGINS: Record<Progress["stage"], number> = { start: 0, homologs: 0, tree: 1 / 3, scores: 2 / 3 };
 
@@ -42,8 +45,8 @@ export function jobTasks(database: Database, handlers: Handlers): TaskSource {
       (keys === null
         ? select("ORDER BY rid DESC LIMIT ?", limit)
         : keys.flatMap((key) =>
-            // One key at a time, whose jobs the index has in their order.
-            select("WHERE coalesce(owner, client) = ? ORDER BY rid DESC LIMIT ?", key, limit),
+            // One key at a time, whose jobs the index job_owner has in their order.
+            select(`WHERE ${IS_OF_OWNER} ORDER BY rid DESC LIMIT ?3`, key, key.slice(0, 8), limit),
           )
       ).map(show),
     find,
