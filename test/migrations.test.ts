@@ -112,7 +112,7 @@ test("rebuilding the table of assays keeps its records", () => {
   }
 });
 
-test("adding positions and stock keeps records, and computes what is below its minimum", () => {
+test("adding positions and stock keeps records, and marks stock below its minimum", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");

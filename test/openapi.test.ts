@@ -76,7 +76,7 @@ test("is valid OpenAPI of less than 1 MB, without empty lists of required proper
   await SwaggerParser.validate(JSON.parse(text));
 });
 
-test("names of operations are unique and stay as they are", () => {
+test("names of operations are unique and do not change", () => {
   const names = listed.map(
     ({ method, path, operation: { operationId } }) => `${operationId} ${method} ${path}\n`,
   );

@@ -287,7 +287,7 @@ function asProblem(error: unknown, code: unknown): Problem {
     return new Problem("not_found", "Not found. The addresses are listed at / and described at /docs.");
   }
   if (error instanceof ParseError)
-    // Elysia wraps what a parser throws.
+    // Elysia wraps errors of parsers.
     return error.cause instanceof Problem
       ? error.cause
       : new Problem("malformed", "The body cannot be parsed as its Content-Type declares.", { cause: error });

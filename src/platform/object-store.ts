@@ -10,7 +10,7 @@ export interface StoreAccess {
 }
 
 export interface StoredObject {
-  /** From the prefix of the store. */
+  /** Path from the prefix of the store. */
   name: string;
   bytes: number;
   /** Milliseconds since 1970-01-01 UTC. */

@@ -150,7 +150,7 @@ test("names the lines of unknown proteins", async () => {
   expect(stderr).toContain('no such accession, entry name or gene: line 2 "P1NONE", line 5 "NOGENE".');
 });
 
-test("takes the protein of the organism that a gene names", () => {
+test("chooses the protein of the organism for a gene", () => {
   const entry = (accession: string, gene: string, taxon: number, organism: string): string =>
     `>sp|${accession}|X_${accession} Name OS=${organism} OX=${taxon} GN=${gene}\nMKTAYIAKQRQISFVKSHFSRQ\n`;
   const corpus = openCorpus(

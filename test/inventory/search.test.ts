@@ -271,7 +271,7 @@ test("says where a record is, as far as the caller may view that", async () => {
   expect(await where("bob")).toEqual([["Ximera", ""]]);
 });
 
-test("follows writes at once", async () => {
+test("finds written records immediately", async () => {
   const { id } = await send("POST", "stocks/consumables/", { name: "Quenched sample" });
   const names = async (as: string, q: string) => (await search(as, { q })).flatMap(({ results }) => results);
   expect(await names("admin", "quenched")).toEqual([`${String(id)} Quenched sample name`]);

@@ -55,7 +55,7 @@ test("refuses several values of a parameter that has one", async () => {
   expect(body.can_change).toEqual(["Several values were given; give one."]);
 });
 
-test("refuses a write with a misspelt parameter, which would not be a dry run", async () => {
+test("refuses a write with a misspelt dry_run parameter", async () => {
   const { shelf } = IDS;
   const before = await lab.send("admin", "GET", `locations/${shelf}/`);
   await expectStatuses(lab, "admin", [

@@ -26,7 +26,7 @@ test("chooses the rarest trigrams first, and none if all are common", () => {
   expect(choose("box")).toBeUndefined();
 });
 
-test("looks no further than a trigram that does not occur", () => {
+test("stops at a trigram that does not occur", () => {
   const { choose, counted } = statistics((trigram) => (trigram === "cde" ? 0 : 100));
   expect(choose("abcdefgh")).toEqual(["cde"]);
   expect(counted).toEqual(["abc", "bcd", "cde"]);

@@ -189,7 +189,7 @@ test.each([
   expect(columnTitle(ANNOTATED, name)).toBe(title);
 });
 
-test("lists are ordered by names as people order them, of references too", () => {
+test("lists are ordered by names in natural order, including names of references", () => {
   const reference = { segment: "locations", key: "label", printed: "id" } as const;
   const of = declare({ ...FEW, location: field({ kind: "reference", reference }) });
   expect(defaultOrder(of)).toBe("name__natural");

@@ -54,7 +54,7 @@ export const ENVELOPE_END = "]}";
 /** One line of RFC 4180; objects and lists as JSON. Values that a spreadsheet would run begin with a quote. */
 export const csvLine = (values: readonly Json[]): string => `${values.map(csvCell).join(",")}\r\n`;
 
-/** Text that a spreadsheet would run as a formula; with quotes before it, so that taking one away is always right. */
+/** Text that a spreadsheet would run as a formula. Quotes are put before it, so that removing one is always right. */
 const FORMULA = /^'*[=+\-@|\t\r\n]/;
 
 function csvCell(value: Json): string {

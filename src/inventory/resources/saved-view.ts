@@ -34,7 +34,7 @@ export const savedView = (lists: readonly string[]): Resource =>
       query: prose("Query string of the list: filters, `ordering`, `fields`.", {
         form: {
           advanced: true,
-          hint: "The part after ? in the address of the list; Save view on a list fills it in.",
+          hint: "The part after ? in the address of the list, as Save view stores it.",
         },
       }),
     },

@@ -78,7 +78,7 @@ export function judgeReport({ cursor, ...report }: Report, context: ReadContext)
   };
 }
 
-/** Which of the named records the reader may view, and could view at the time of the cursor. */
+/** The named records that the reader may view, and could view at the time of the cursor. */
 function visibleAmong(
   { query, resources, actor }: ReadContext,
   cursor: number | undefined,

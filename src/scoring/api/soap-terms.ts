@@ -9,7 +9,7 @@ const ELEMENTS: Partial<Record<string, keyof RequestOf<"RunJob">>> = {
   motifClasses: "elmIdentifierName",
 };
 
-/** The job that a message asks for. */
+/** The job that a message requests. */
 export const submissionOf = ({
   identifier,
   querySequence: sequence,
