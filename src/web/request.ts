@@ -113,12 +113,6 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
   return response;
 }
 
-/** Sends a request and parses the JSON of the answer; undefined if it is empty. @throws ApiError */
-export async function requestJson<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await send(method, path, options);
-  return (response.status === 204 ? undefined : await response.json()) as T;
-}
-
 /** A request whose optional members may also be undefined. */
 type Loose<T> = T extends Blob | FormData ? T : { [Name in keyof T]: T[Name] | LooseMember<T, Name> };
 type LooseMember<T, Name extends keyof T> = Nothing extends Pick<T, Name> ? undefined : never;
@@ -156,13 +150,14 @@ export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
  * Calls an operation of the server, as in `call("GET /api/webhooks/:id/", { params: { id } })`. The declaration of the
  * operation gives the types of the request and the answer. @throws ApiError
  */
-export function call<Key extends keyof Operations>(
+export async function call<Key extends keyof Operations>(
   key: Key,
   ...[options]: CallArguments<CallOptions<Key>>
 ): Promise<Answer<Key>> {
   const { params, ...rest } = (options ?? {}) as RequestOptions & { params?: Record<string, string> };
   const [method, path] = key.split(" ");
-  return requestJson(method, fillPath(path, params), rest);
+  const response = await send(method, fillPath(path, params), rest);
+  return response.status === 204 ? undefined : await response.json();
 }
 
 /** The path of an operation with values in place of its variable parts. */
@@ -171,9 +166,6 @@ export const fillPath = (path: string, params: Readonly<Record<string, string>> 
     // The address of a list may have a slash, as in stocks/consumables.
     name === "list" ? encodeURI(params[name]) : encodeURIComponent(params[name]),
   );
-
-export const get = <T>(path: string, query: RequestOptions["query"] = {}, signal?: AbortSignal): Promise<T> =>
-  requestJson<T>("GET", path, { query, signal });
 
 /** The path of an address that the server gave: a proxy may have another name for the host. */
 function onThisOrigin(address: string): string {

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
 import {
+  send,
   ApiError,
   call,
-  get,
   onConfirmationRequired,
   onWrite,
-  requestJson,
   setCsrfToken,
 } from "../../src/web/request.ts";
 
@@ -43,7 +42,7 @@ test.each<[body: unknown, data: unknown, type: string | undefined]>([
   [undefined, null, undefined],
   [form, form, undefined],
 ])("sends the body %j as %j", async (body, data, type) => {
-  expect(await requestJson<object>("POST", "/api/x", { body })).toEqual({ done: true });
+  expect(await (await send("POST", "/api/x", { body })).json()).toEqual({ done: true });
   const [{ address, init }] = sent;
   expect([address, init.method, init.body, init.credentials]).toEqual([
     "/api/x",
@@ -56,8 +55,8 @@ test.each<[body: unknown, data: unknown, type: string | undefined]>([
 
 test("only requests that write carry the CSRF token", async () => {
   setCsrfToken("t1");
-  await get("/api/x", { a: 1, b: "", c: null });
-  await requestJson("DELETE", "https://other.example/api/y?z=1");
+  await send("GET", "/api/x", { query: { a: 1, b: "", c: null } });
+  await send("DELETE", "https://other.example/api/y?z=1");
   expect(sent.map(({ address }) => address)).toEqual(["/api/x?a=1", "/api/y?z=1"]);
   expect(sent.map(({ init }) => (init.headers as Record<string, string>)["X-CSRFToken"])).toEqual([
     undefined as unknown as string,
@@ -68,14 +67,14 @@ test("only requests that write carry the CSRF token", async () => {
 test("calls listeners after requests that may write, until they are removed", async () => {
   const heard: string[] = [];
   const end = onWrite(() => heard.push("write"));
-  await get("/api/x");
-  await requestJson("OPTIONS", "/api/x");
+  await send("GET", "/api/x");
+  await send("OPTIONS", "/api/x");
   replies.push(failing(400, { message: "wrong" }));
-  await errorOf(requestJson("PATCH", "/api/x", { body: {} }));
+  await errorOf(send("PATCH", "/api/x", { body: {} }));
   expect(heard).toEqual([]);
-  await requestJson("PATCH", "/api/x", { body: {} });
+  await send("PATCH", "/api/x", { body: {} });
   end();
-  await requestJson("DELETE", "/api/x");
+  await send("DELETE", "/api/x");
   expect(heard).toEqual(["write"]);
 });
 
@@ -92,12 +91,12 @@ test("calls an operation by method and path, with encoded values in the path", a
 
 test("an empty response is undefined", async () => {
   replies.push(new Response(null, { status: 204 }));
-  expect(await requestJson<undefined>("DELETE", "/api/x")).toBeUndefined();
+  expect(await call("DELETE /api/account/sessions")).toBeUndefined();
 });
 
 test("errors have status, code, messages by field and the time to wait", async () => {
   replies.push(failing(400, { code: "invalid_request", message: "label: Too long.", label: ["Too long."] }));
-  expect(await errorOf(get("/api/x"))).toMatchObject({
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({
     status: 400,
     code: "invalid_request",
     message: "label: Too long.",
@@ -105,27 +104,27 @@ test("errors have status, code, messages by field and the time to wait", async (
     retryAfter: null,
   });
   replies.push(failing(400, { message: "url: Wrong.", field: "url" }, { "Retry-After": "7" }));
-  expect(await errorOf(get("/api/x"))).toMatchObject({
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({
     code: "internal",
     fields: { url: ["Wrong."] },
     retryAfter: 7,
   });
   replies.push(new Response("<html>", { status: 502 }));
-  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 502, code: "internal", fields: {} });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 502, code: "internal", fields: {} });
   const id = "10000000-0000-4000-8000-000000000021";
   replies.push(failing(409, { message: `annotation_type ${id} was changed later (label).` }));
-  expect((await errorOf(get("/api/x"))).message).toBe("The record was changed later (label).");
+  expect((await errorOf(send("GET", "/api/x"))).message).toBe("The record was changed later (label).");
   replies.push(new TypeError("offline"));
-  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
   const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });
   replies.push(aborted);
-  expect(await errorOf(get("/api/x"))).toBe(aborted as ApiError);
+  expect(await errorOf(send("GET", "/api/x"))).toBe(aborted as ApiError);
 });
 
 test("asks for confirmation if the server requires it, and repeats the request", async () => {
   const wanted = () => failing(403, { code: "confirmation_required", message: "Confirm.", by: "password" });
   replies.push(wanted());
-  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
   const asked: string[] = [];
   let isConfirmed = true;
   const end = onConfirmationRequired("confirmation_required", async ({ body }) => {
@@ -133,15 +132,15 @@ test("asks for confirmation if the server requires it, and repeats the request",
     return isConfirmed ? { confirm: "x" } : null;
   });
   replies.push(wanted());
-  expect(await get<object>("/api/x", { page: "2" })).toEqual({ done: true });
+  expect(await (await send("GET", "/api/x", { query: { page: "2" } })).json()).toEqual({ done: true });
   expect(sent.at(-1)?.address).toBe("/api/x?page=2&confirm=x");
   isConfirmed = false;
   replies.push(wanted());
-  expect(await errorOf(get("/api/x"))).toMatchObject({ status: 403, body: { reason: "cancelled" } });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 403, body: { reason: "cancelled" } });
   replies.push(failing(403, { code: "forbidden", message: "No." }));
-  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "forbidden" });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "forbidden" });
   expect(asked).toEqual(["password", "password"]);
   end();
   replies.push(wanted());
-  expect(await errorOf(get("/api/x"))).toMatchObject({ code: "confirmation_required" });
+  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
 });

@@ -1,6 +1,7 @@
+import { readScan } from "../score/scan.ts";
 import { bestRows } from "../../scoring/table/rows.ts";
-import { ApiError, call, get } from "../request.ts";
-import { type Job, jobPath } from "../score/job.ts";
+import { ApiError, call } from "../request.ts";
+import { readJob as readScoringJob } from "../score/job.ts";
 import type { Scan, ScanMatch } from "../score/scan.ts";
 import type { Item } from "./batch.ts";
 
@@ -38,7 +39,7 @@ export const readJobs: ReadItems = (from, known) =>
 async function readJob(item: Item): Promise<Item> {
   if (hasEnded(item.state)) return item;
   try {
-    const { state, failure } = await get<Job>(jobPath(item.job!));
+    const { state, failure } = await readScoringJob(item.job!);
     return { ...item, state, failure };
   } catch (error) {
     if (isTemporary(error)) throw error;
@@ -114,7 +115,7 @@ async function outcomeOf({ job, state, failure }: Item): Promise<Outcome> {
   if (state !== "finished" || job === null)
     return { kind: "failed", message: failure ?? `The job is ${state}.` };
   try {
-    const { protein, matches } = await get<Scan>(`${jobPath(job)}/scan`);
+    const { protein, matches } = await readScan(job);
     return { kind: "done", protein, best: bestRows(matches) };
   } catch (error) {
     if (isTemporary(error)) throw error;

@@ -5,7 +5,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf } from "../format.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import { ProteinIdentity, titleOfQuery } from "../score/protein-identity.tsx";
 import { ComparedMatches, FlippedMatches, Side } from "../score/comparison.tsx";
 
@@ -16,7 +16,7 @@ function ComparePage() {
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
   const isAddress = a !== "" && b !== "";
   const comparison = useLoaded(isAddress ? `${a} ${b}` : null, (signal) =>
-    get<Comparison>("/api/scoring/comparison", { a, b }, signal),
+    call("GET /api/scoring/comparison", { query: { a, b }, signal }),
   );
   const title = comparison.value ? `${titleOfSide(comparison.value)}, compared` : "Comparison";
   useTitle(title);

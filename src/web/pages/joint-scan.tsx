@@ -9,7 +9,7 @@ import { ErrorBanner } from "../components/banner.tsx";
 import { pause, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
-import { ApiError, get } from "../request.ts";
+import { ApiError, call } from "../request.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
 import { scanAnswer } from "../score/scan.ts";
@@ -65,7 +65,7 @@ function JointScan() {
 async function finished(jobs: readonly string[], signal: AbortSignal): Promise<JointScanObject> {
   for (;;) {
     try {
-      return await get<JointScanObject>(PATH, { jobs: jobs.join(",") }, signal);
+      return await call("GET /api/scoring/scans", { query: { jobs: [...jobs] }, signal });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "not_finished") throw error;
     }
@@ -100,7 +100,7 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
       </div>
       <ScanMatches
         {...{ view, matches: rows }}
-        download={{ path: PATH, query: { jobs: jobs.join(",") }, name: "scans" }}
+        download={{ path: PATH, query: { jobs: [...jobs] }, name: "scans" }}
         jobOf={(match) => proteinOf(match).job ?? ""}
         proteinOf={(match) => proteinName(proteinOf(match))}
       />

@@ -6,7 +6,6 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
-import { get } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { jobPath, useJob } from "../score/job.ts";
@@ -15,7 +14,7 @@ import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
-import { type Scan, scanAnswer } from "../score/scan.ts";
+import { type Scan, scanAnswer, readScan } from "../score/scan.ts";
 import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
@@ -24,7 +23,7 @@ function MotifScanResult() {
   const id = useParams().job ?? "";
   const { job, error } = useJob(id);
   const isFinished = job?.state === "finished";
-  const scan = useLoaded(isFinished ? id : null, (signal) => get<Scan>(`${jobPath(id)}/scan`, {}, signal));
+  const scan = useLoaded(isFinished ? id : null, (signal) => readScan(id, signal));
   const name = titleOfJob(job, "Protein");
   useTitle(job ? `${name}: motif scan` : undefined);
   return (

@@ -8,7 +8,7 @@ import { TaskProgress } from "../components/task-progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { ApiError, get, requestJson } from "../request.ts";
+import { ApiError, call } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
 import {
   isOver,
@@ -17,7 +17,6 @@ import {
   pageQuery,
   type Search,
   searchAnswer,
-  searchPath,
   titleOfSearch,
 } from "../score/proteome.ts";
 import { currentProteomeQuery } from "../score/old-addresses.ts";
@@ -31,7 +30,7 @@ const POLL = 700;
 /** A search with a page of its matches, loaded again until it is over. */
 function useSearch(id: string, query: URLSearchParams): Loadable<Search> {
   const search = useLoaded(`${id} ${query}`, (signal) =>
-    get<Search>(searchPath(id), pageQuery(query), signal),
+    call("GET /api/scoring/proteome/searches/:id", { params: { id }, query: pageQuery(query), signal }),
   );
   useReloadUntil(search, isOver, POLL);
   return search;
@@ -148,7 +147,9 @@ function SearchProgress({ search: { id, state, place, searched, total, mayChange
       }
       fraction={total > 0 ? searched / total : null}
       isWaiting={isWaiting}
-      onCancel={mayChange ? () => requestJson("DELETE", searchPath(id)) : undefined}
+      onCancel={
+        mayChange ? () => call("DELETE /api/scoring/proteome/searches/:id", { params: { id } }) : undefined
+      }
       isShared
     />
   );

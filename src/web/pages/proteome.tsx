@@ -5,16 +5,15 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount, formatSize } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
-import { type Proteome, PROTEOME_API } from "../score/proteome.ts";
 import { ProteomeForm } from "../score/proteome-form.tsx";
 import { ProteomeBuilds } from "../score/proteome-builds.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 
 function ProteomePage() {
   const [query] = useQuery();
-  const proteome = useLoaded("proteome", (signal) => get<Proteome>(PROTEOME_API, {}, signal));
+  const proteome = useLoaded("proteome", (signal) => call("GET /api/scoring/proteome", { signal }));
   return (
     <div class="stack">
       <PageHead

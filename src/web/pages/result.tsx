@@ -10,19 +10,26 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { get } from "../request.ts";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { HomologTable } from "../score/homolog-table.tsx";
-import { type Job, jobPath, useJob } from "../score/job.ts";
+import { type Job, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { KnownCard } from "../score/known-card.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { useMatchView } from "../score/match-view.ts";
 import { currentResultQuery } from "../score/old-addresses.ts";
 import { ResultMatches } from "../score/result-matches.tsx";
-import { answer, best, matchesOf, type Result, VERDICT_ORDER, verdictOf } from "../score/result.ts";
+import {
+  answer,
+  best,
+  matchesOf,
+  type Result,
+  VERDICT_ORDER,
+  verdictOf,
+  readResult,
+} from "../score/result.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { requestOf, ScoreAgain } from "../score/score-again.tsx";
@@ -36,9 +43,7 @@ function ResultPage() {
   const id = useParams().job ?? "";
   const { job, error } = useJob(id);
   const isFinished = job?.state === "finished";
-  const result = useLoaded(isFinished ? id : null, (signal) =>
-    get<Result>(`${jobPath(id)}/result`, {}, signal),
-  );
+  const result = useLoaded(isFinished ? id : null, (signal) => readResult(id, signal));
   const title = titleOfJob(job, "Result");
   useTitle(job ? title : undefined);
   return (

@@ -1,3 +1,4 @@
+import { readResult } from "../score/result.ts";
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
@@ -6,12 +7,10 @@ import { TextField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
-import { get } from "../request.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import { shortTitleOfJob } from "../score/protein-identity.tsx";
-import { type Job, jobPath, proteinDraft, recentJobs, rememberJob, submitJob } from "../score/job.ts";
+import { proteinDraft, recentJobs, rememberJob, submitJob, readJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
-import type { Result } from "../score/result.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { HomologCard, HomologSource, OwnAlignmentField, useHomologs } from "../score/homolog-choice.tsx";
 import { errorsBelow } from "../score/motif-chooser.tsx";
@@ -30,10 +29,7 @@ function Score() {
 
   const from = query.get("from");
   const earlier = useLoaded(from, async (signal) => {
-    const [job, result] = await Promise.all([
-      get<Job>(jobPath(from!), {}, signal),
-      get<Result>(`${jobPath(from!)}/result`, {}, signal),
-    ]);
+    const [job, result] = await Promise.all([readJob(from!, signal), readResult(from!, signal)]);
     const { alignment } = result;
     setFirst(from);
     homologs.fill(job, result);

@@ -1,8 +1,7 @@
 import type { Feature, FeatureGroup, Flag, MatchNotes, ResultFeatures } from "../../scoring/index.ts";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
-import { get } from "../request.ts";
-import { jobPath } from "./job.ts";
+import { call } from "../request.ts";
 import type { Span } from "./track-geometry.ts";
 
 export type { Feature, FeatureGroup, MatchNotes, ResultFeatures };
@@ -38,7 +37,7 @@ export const flaggedTexts = ({ flagged }: ResultFeatures): string[] =>
 /** Features of a result; null while the job has not finished. */
 export const useFeatures = (job: string | null): Loadable<ResultFeatures> =>
   useLoaded(job && `${job} features`, (signal) =>
-    get<ResultFeatures>(`${jobPath(job!)}/features`, {}, signal),
+    call("GET /api/scoring/jobs/:id/features", { params: { id: job! }, signal }),
   );
 
 /** `102–292`, or `15` for one residue. */

@@ -2,8 +2,7 @@ import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
-import { requestJson } from "../request.ts";
-import { type Job, jobPath } from "./job.ts";
+import { type Job, cancelJob } from "./job.ts";
 
 const STAGES = {
   homologs: "Searching for homologs",
@@ -25,7 +24,7 @@ export function JobProgress({ job }: { job: Job }) {
       }
       fraction={job.stage === "start" ? null : (job.fraction ?? 0)}
       isWaiting={isWaiting}
-      onCancel={job.mayChange ? () => requestJson("DELETE", jobPath(job.id)) : undefined}
+      onCancel={job.mayChange ? () => cancelJob(job.id) : undefined}
       isShared
     />
   );

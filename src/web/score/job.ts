@@ -1,11 +1,10 @@
-import type { JobObject } from "../../scoring/index.ts";
 import { useFollowed } from "../components/follow.ts";
-import { get, requestJson } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 import { type Key, readStored, writeStored } from "../stored.ts";
 import type { Entry } from "./protein-input.ts";
 
 /** A job, as `GET /api/scoring/jobs/{id}` returns it. */
-export type Job = JobObject;
+export type Job = Answer<"GET /api/scoring/jobs/:id">;
 /** The modes of counting retention in a homolog. */
 export type Model = NonNullable<Job["scoringModel"]>;
 
@@ -29,7 +28,7 @@ let hasCookie = false;
 /** Submits a job. The first one goes alone: its response brings the cookie by which the browser owns them all. */
 export function submitJob(body: object): Promise<Job> {
   if (first) return first.then(() => submitJob(body));
-  const sent = requestJson<Job>("POST", "/api/scoring/jobs", { body });
+  const sent = call("POST /api/scoring/jobs", { body });
   if (hasCookie) return sent;
   first = sent
     .then(() => void (hasCookie = true))
@@ -38,10 +37,16 @@ export function submitJob(body: object): Promise<Job> {
   return sent;
 }
 
+export const readJob = (id: string, signal?: AbortSignal): Promise<Job> =>
+  call("GET /api/scoring/jobs/:id", { params: { id }, signal });
+
+export const cancelJob = (id: string): Promise<Job> =>
+  call("DELETE /api/scoring/jobs/:id", { params: { id } });
+
 /** A job, followed until it ends. */
 export function useJob(id: string): { job: Job | null; error: unknown } {
   const { value: job, error } = useFollowed<Job>(id, {
-    load: (signal) => get<Job>(jobPath(id), {}, signal),
+    load: (signal) => readJob(id, signal),
     events: `${jobPath(id)}/events`,
     hasEnded: ({ ended }) => ended !== null,
   });

@@ -1,12 +1,14 @@
 import { useId, useMemo, useState } from "preact/hooks";
-import type { MotifClass } from "../../scoring/index.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { capitalized } from "../format.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded, pause } from "../components/loaded.tsx";
-import { get, ApiError, requestJson } from "../request.ts";
+import { type Answer, ApiError, call } from "../request.ts";
 import { Button } from "../components/button.tsx";
+
+/** A named motif, as the server lists it. */
+export type MotifClass = Answer<"GET /api/scoring/motif-classes">["results"][number];
 
 const ROWS = 60;
 
@@ -22,9 +24,7 @@ export function MotifChooser(props: {
   errors: readonly string[] | undefined;
 }) {
   const { chosen, onChange, errors = [] } = props;
-  const loaded = useLoaded("classes", (signal) =>
-    get<{ results: MotifClass[] }>("/api/scoring/motif-classes", {}, signal),
-  );
+  const loaded = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
   const classes = loaded.value?.results;
   const [search, setSearch] = useState("");
   const id = useId();
@@ -185,7 +185,7 @@ function usePatternCheck(pattern: string): Check {
     if (pattern === "") return {};
     await pause(PAUSE, signal);
     try {
-      return await requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal });
+      return await call("POST /api/scoring/patterns", { body: { pattern }, signal });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { position, suggestions } = error.body;

@@ -1,7 +1,7 @@
 import { Combobox, type Found } from "../components/combobox.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import type { ProteinObject } from "../../scoring/index.ts";
 
 const MOST = 10;
@@ -12,7 +12,7 @@ interface Proteins {
 }
 
 const find = (query: string, limit: number, signal: AbortSignal): Promise<Proteins> =>
-  get<Proteins>("/api/scoring/proteins", { query: query.slice(0, 200), limit }, signal);
+  call("GET /api/scoring/proteins", { query: { query: query.slice(0, 200), limit }, signal });
 
 /** Proteins of the corpus with these words, as a combobox shows them. */
 export async function findProteins(text: string, signal: AbortSignal): Promise<Found<ProteinObject>> {

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import type { MotifClass } from "../../scoring/index.ts";
 import { Button } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
 import { type Choices, SelectField } from "../components/field.tsx";
@@ -7,10 +6,10 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
 import { navigate } from "../page.tsx";
-import { get, requestJson } from "../request.ts";
+import { call } from "../request.ts";
 import { rememberProteome } from "./job.ts";
-import { PatternField } from "./motif-chooser.tsx";
-import { type Proteome, PROTEOME_API, type Search, titleOfSearch } from "./proteome.ts";
+import { type MotifClass, PatternField } from "./motif-chooser.tsx";
+import { type Proteome, type Search, titleOfSearch } from "./proteome.ts";
 import { refuse } from "./score-form.tsx";
 
 const MAX_CLASSES = 12;
@@ -22,7 +21,7 @@ export async function startSearch(body: {
   organism?: string | undefined;
   scoringModel?: Search["scoringModel"];
 }): Promise<void> {
-  const search = await requestJson<Search>("POST", `${PROTEOME_API}/searches`, { body });
+  const search = await call("POST /api/scoring/proteome/searches", { body });
   rememberProteome(search.id, titleOfSearch(search));
   navigate(`/proteome/${search.id}`);
 }
@@ -108,11 +107,7 @@ const ClassField = (props: {
     shown={props.value}
     errors={props.errors}
     search={async (query, signal) => {
-      const { results } = await get<{ results: MotifClass[] }>(
-        "/api/scoring/motif-classes",
-        { query },
-        signal,
-      );
+      const { results } = await call("GET /api/scoring/motif-classes", { query: { query }, signal });
       const more = results.length - MAX_CLASSES;
       return {
         options: results.slice(0, MAX_CLASSES),

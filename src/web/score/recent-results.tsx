@@ -4,11 +4,10 @@ import { LinkButton } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { countOf, formatTime } from "../format.tsx";
-import { get } from "../request.ts";
-import { type Job, jobPath, type RecentJob, recentJobs, recentProteomes, recentScans } from "./job.ts";
+import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
 import { titleOfJob } from "./protein-identity.tsx";
 import { VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { labelOf, type Scan } from "./scan.ts";
+import { labelOf, type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Results that the card shows. */
@@ -68,8 +67,8 @@ const Line = ({ of: { id, path, title, time } }: { of: Recent }) => (
 /** A protein that was scored: its matches along it, and the best verdict. */
 function Result({ of }: { of: Recent }) {
   const found = useLoaded(of.id, async (signal) => {
-    const job = await get<Job>(jobPath(of.id), {}, signal);
-    const scan = job.state === "finished" ? await get<Scan>(`${jobPath(of.id)}/scan`, {}, signal) : null;
+    const job = await readJob(of.id, signal);
+    const scan = job.state === "finished" ? await readScan(of.id, signal) : null;
     return { job, scan };
   });
   useReloadUntil(found, ({ job }) => job.ended !== null, POLL);

@@ -6,9 +6,14 @@ import type {
   ProteinObject,
 } from "../../scoring/index.ts";
 import { formatCount } from "../format.tsx";
+import { call } from "../request.ts";
 
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
 export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
+/** @throws ApiError */
+export const readResult = (id: string, signal: AbortSignal): Promise<Result> =>
+  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal });
+
 export type State = HomologAtMatch["state"];
 /** All evidence in words, the headline of a match. */
 export type Verdict = NonNullable<MatchScore["overallVerdict"]> | "not scored";

@@ -1,9 +1,14 @@
 import type { ClassType, Scan, ScanMatch } from "../../scoring/index.ts";
 import { CLASS_TYPES, isDisordered } from "../../scoring/table/match-values.ts";
+import { call } from "../request.ts";
 import type { Verdict } from "./result.ts";
 
 /** A scan, as `GET /api/scoring/jobs/{id}/scan` returns it. */
 export type { Scan, ScanMatch };
+
+/** @throws ApiError */
+export const readScan = (id: string, signal?: AbortSignal): Promise<Scan> =>
+  call("GET /api/scoring/jobs/:id/scan", { params: { id }, signal });
 
 /** Types of motif classes in the order of pages. */
 const LANES: Readonly<Record<ClassType | "other", string>> = {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { MotifClass, ProteinObject } from "../../scoring/index.ts";
+import type { ProteinObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
@@ -10,7 +10,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countOf, formatCount } from "../format.tsx";
 import { navigate } from "../page.tsx";
-import { get } from "../request.ts";
+import { call } from "../request.ts";
 import { readTextFile } from "../text-file.ts";
 import { EXAMPLES } from "./examples.ts";
 import { proteinDraft, rememberJob, rememberScan, startJob } from "./job.ts";
@@ -51,9 +51,7 @@ function shownOf(text: string): string {
 export function ScoreBox() {
   const [chosen, setChosen] = useState(NOTHING);
   const [motif, setMotif] = useState("");
-  const classes = useLoaded("classes", (signal) =>
-    get<{ results: MotifClass[] }>("/api/scoring/motif-classes", {}, signal),
-  );
+  const classes = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
   const names = classes.value?.results.map(({ name }) => name) ?? [];
   const form = useSubmission(async () => {
     const entries = entriesOf(chosen.text);
@@ -186,9 +184,7 @@ function ProteinInput(props: {
 }
 
 function CorpusInUse() {
-  const { value } = useLoaded("corpus", (signal) =>
-    get<{ name: string; sequences: number }>("/api/scoring/corpus", {}, signal),
-  );
+  const { value } = useLoaded("corpus", (signal) => call("GET /api/scoring/corpus", { signal }));
   return value ? (
     <span class="hint">
       Homologs come from {value.name}, {formatCount(value.sequences)} proteins.

@@ -7,7 +7,7 @@ import { SelectField } from "../components/field.tsx";
 import { FormError, type useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { ApiError, get } from "../request.ts";
+import { ApiError, call } from "../request.ts";
 import type { Model } from "./job.ts";
 import { classErrors, MotifChooser, PatternList } from "./motif-chooser.tsx";
 import { ProteinField } from "./protein-field.tsx";
@@ -141,7 +141,7 @@ export function ScoreForm(props: {
 
 /** True if it is known that no corpus is in use. */
 export function useNoCorpus(): boolean {
-  const { error } = useLoaded("corpus", (signal) => get("/api/scoring/corpus", {}, signal));
+  const { error } = useLoaded("corpus", (signal) => call("GET /api/scoring/corpus", { signal }));
   return error instanceof ApiError && error.status === 404;
 }
 

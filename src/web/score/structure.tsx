@@ -7,7 +7,7 @@ import { FileButton } from "../components/file-button.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
-import { get, requestJson, send } from "../request.ts";
+import { call, send } from "../request.ts";
 import { type Job, jobPath } from "./job.ts";
 import type { NumberedMatch, Result } from "./result.ts";
 import {
@@ -26,7 +26,7 @@ const modelPath = (job: string): string => `${jobPath(job)}/model`;
 
 /** The structure model of a job's query. */
 export const useStructure = (job: string): Loadable<JobModel> =>
-  useLoaded(job, (signal) => get<JobModel>(modelPath(job), {}, signal));
+  useLoaded(job, (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id: job }, signal }));
 
 /** Confidences of a predicted model. */
 export const pLddtOf = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>
@@ -60,7 +60,8 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
   const add = (file: File): Promise<void> =>
     change(
       () =>
-        requestJson<JobModel>("PUT", modelPath(job), {
+        call("PUT /api/scoring/jobs/:id/model", {
+          params: { id: job },
           body: file,
           query: { name: file.name.slice(0, 200) },
           headers: { "Content-Type": "application/octet-stream" },
@@ -68,7 +69,7 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
       `Added ${file.name}`,
     );
   const remove = (): Promise<void> =>
-    change(() => requestJson<JobModel>("DELETE", modelPath(job)), "Removed the model");
+    change(() => call("DELETE /api/scoring/jobs/:id/model", { params: { id: job } }), "Removed the model");
   return (
     <Card
       title="Structure"

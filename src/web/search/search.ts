@@ -3,7 +3,7 @@ import type { ProteinObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { formatCount } from "../format.tsx";
 import { pageOf } from "../inventory/declaration.ts";
-import { call, get } from "../request.ts";
+import { call } from "../request.ts";
 
 export type { Found };
 export type Result = Found["groups"][number]["results"][number];
@@ -43,7 +43,7 @@ export async function searchAnywhere(
       signal,
     }),
     list === null
-      ? get<Proteins>("/api/scoring/proteins", { query: q, limit: Math.min(limit, 10) }, signal)
+      ? call("GET /api/scoring/proteins", { query: { query: q, limit: Math.min(limit, 10) }, signal })
       : undefined,
   ]);
   if (records.status === "rejected" && (proteins.status === "rejected" || list !== null))
