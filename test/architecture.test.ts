@@ -222,6 +222,45 @@ test("finds imports of files and packages", () => {
   expect(importsOf("src/platform/sqlite.ts")).toContain("bun:sqlite");
 });
 
+/** Arrows of the pictures of docs/architecture.md: of folders, and of the files along a request. */
+function readPictures(): [from: string, to: string][][] {
+  const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  return [...text.matchAll(/```mermaid\n([^`]*)```/g)].map(([, picture]) =>
+    [...picture.matchAll(/^ *(\S+) --> (\S+)$/gm)].map(([, from, to]) => [from, to]),
+  );
+}
+
+/** Everything that arrows lead to from one end, along any number of them. */
+function reachableFrom(start: string, arrows: readonly [string, string][]): Set<string> {
+  const found = new Set<string>();
+  const visit = (from: string): void => {
+    for (const [, to] of arrows.filter((arrow) => arrow[0] === from))
+      if (!found.has(to)) visit((found.add(to), to));
+  };
+  visit(start);
+  return found;
+}
+
+test("the picture of the folders shows their imports", () => {
+  const [arrows] = readPictures();
+  const folderOf = (path: string): string => path.split("/").slice(1, -1)[0] ?? "";
+  const real = new Set<string>();
+  for (const path of SOURCES.filter((path) => within(path, "src")))
+    for (const imported of importsOf(path).filter((imported) => SOURCES.includes(imported)))
+      if (within(imported, "src") && folderOf(path) !== folderOf(imported))
+        real.add(`${folderOf(path)} --> ${folderOf(imported)}`);
+  const pairs = [...real].map((pair) => pair.split(" --> ")).filter(([from, to]) => from && to);
+  const hidden = pairs.filter(([from, to]) => !reachableFrom(from, arrows).has(to));
+  expect(hidden).toEqual([]);
+  expect(arrows.filter(([from, to]) => !real.has(`${from} --> ${to}`))).toEqual([]);
+});
+
+test("the picture of a request shows imports of files", () => {
+  const [, arrows] = readPictures();
+  expect(arrows.length).toBeGreaterThan(10);
+  for (const [from, to] of arrows) expect(importsOf(`src/${from}`)).toContain(`src/${to}`);
+});
+
 test("there are no import cycles", () => {
   const graph = new Map(
     SOURCES.map((path) => [path, importsOf(path).filter((imported) => SOURCES.includes(imported))]),
