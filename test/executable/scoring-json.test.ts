@@ -62,7 +62,7 @@ describe("the examples of the guide", () => {
     expect(match).toMatch(
       /^E7\tL\.C\.E\t22\t26\tLYCYE\t.*conserved.*\t(likely functional|possible|no evidence)\t/,
     );
-    expect(none).toMatch(/\tno match\t+$/);
+    expect(none).toMatch(/\tno match\t{14}Q\.\.\[ILM\]\S+\tQ, then [^\t]*\tLIG\t{5}labd-\d$/);
     expect(readFileSync(join(place.directory, "events.txt"), "utf8")).toMatch(
       /event: state\nid: finished\ndata: .*\n\n$/,
     );
@@ -184,7 +184,7 @@ describe("labd score", () => {
     [
       ["--fasta", "-", "--pattern", "A", "--format", "pdf"],
       64,
-      '--format: "pdf" is not one of tsv, json, gff3, xml',
+      '--format: "pdf" is not one of tsv, gff3, xlsx, json, xml',
     ],
     [["--batch", "-"], 65, "Batch line 1 (“P04637”), pattern: empty"],
     [["--alignment", "-", "--pattern", "A"], 65, "expected a header that starts with >"],
