@@ -39,12 +39,13 @@ test("numbers outside their range are refused by field", () => {
   } catch (thrown) {
     error = thrown as ApiError;
   }
-  expect(error?.fields.homologs).toEqual([
-    "minIdentity: Enter a number from 25 to 100.",
-    "maxIdentity: Enter a number from 25 to 100.",
-    "maxHomologs: Enter a number from 1 to 100.",
-  ]);
-  expect(otherErrors(["minIdentity: x", "the homologs are rows"])).toEqual(["the homologs are rows"]);
+  expect(error?.fields).toEqual({
+    "homologs.minIdentity": ["Enter a number from 25 to 100."],
+    "homologs.maxIdentity": ["Enter a number from 25 to 100."],
+    "homologs.maxHomologs": ["Enter a number from 1 to 100."],
+  });
+  const errors = { "homologs.organisms.1": ["x"], homologs: ["the homologs are rows"], patterns: ["y"] };
+  expect(otherErrors(errors)).toEqual(["The homologs are rows"]);
 });
 
 test("an alignment keeps the homologs that stay", () => {

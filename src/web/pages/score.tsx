@@ -13,7 +13,6 @@ import { proteinDraft, recentJobs, rememberJob, submitJob, readJob } from "../sc
 import type { Entry } from "../score/protein-input.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { HomologCard, HomologSource, OwnAlignmentField, useHomologs } from "../score/homolog-choice.tsx";
-import { errorsBelow } from "../score/motif-chooser.tsx";
 import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function Score() {
@@ -91,7 +90,7 @@ function Score() {
       }}
       source={<HomologSource of={homologs} />}
       instead={homologs.isOwn && <OwnAlignmentField of={homologs} errors={form.fields} />}
-      more={!homologs.isOwn && <HomologCard of={homologs} errors={errorsBelow(form.fields, "homologs")} />}
+      more={!homologs.isOwn && <HomologCard of={homologs} errors={form.fields} />}
       shown={["homologs", "alignment", "alignmentQuery"]}
       extra={
         !homologs.isOwn &&

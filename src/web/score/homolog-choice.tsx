@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { SelectField, TextField } from "../components/field.tsx";
+import { capitalized } from "../format.tsx";
 import { ApiError } from "../request.ts";
 import { AlignmentField, alignmentText, type OwnAlignment } from "./alignment-field.tsx";
 import { alignmentDraft, type Job } from "./job.ts";
@@ -34,12 +35,13 @@ export function draftOf(choice: Job["homologs"]): ChoiceDraft {
 
 /** The choice as jobs take it; undefined for the default one. @throws ApiError that names the fields to correct */
 export function choiceOf(draft: ChoiceDraft): HomologChoice | undefined {
-  const errors: string[] = [];
+  const errors: Record<string, string[]> = {};
   const numberIn = (name: keyof HomologChoice, least: number, most: number): number | undefined => {
     const text = draft[name].trim();
     if (text === "") return undefined;
     const value = Number(text);
-    if (!(value >= least && value <= most)) errors.push(`${name}: Enter a number from ${least} to ${most}.`);
+    if (!(value >= least && value <= most))
+      errors[`homologs.${name}`] = [`Enter a number from ${least} to ${most}.`];
     return value;
   };
   const fraction = (percent: number | undefined): number | undefined =>
@@ -51,8 +53,8 @@ export function choiceOf(draft: ChoiceDraft): HomologChoice | undefined {
     maxIdentity: fraction(numberIn("maxIdentity", 25, 100)),
     maxHomologs: numberIn("maxHomologs", 1, 100),
   };
-  if (errors.length > 0)
-    throw new ApiError(400, "invalid_request", errors[0], { fields: { homologs: errors } });
+  const [first] = Object.values(errors).flat();
+  if (first !== undefined) throw new ApiError(400, "invalid_request", first, { fields: errors });
   const members = Object.entries(choice).filter(([, value]) => value !== undefined);
   return members.length === 0 ? undefined : (Object.fromEntries(members) as HomologChoice);
 }
@@ -82,13 +84,22 @@ const FIELDS = [
   },
 ] as const;
 
-/** The fields of a choice; errors begin with the name of their field. */
+/** Messages by path, such as `homologs.organisms.1`. */
+export type ChoiceErrors = Readonly<Record<string, readonly string[]>>;
+
+/** Messages about a field of the choice, or about one of its items. */
+const errorsAt = (errors: ChoiceErrors, name: string): string[] =>
+  Object.entries(errors).flatMap(([path, texts]) =>
+    path.split(".").slice(0, 2).join(".") === `homologs.${name}` ? texts.map(capitalized) : [],
+  );
+
+/** The fields of a choice. */
 export function HomologFields(props: {
   draft: ChoiceDraft;
   onChange: (draft: ChoiceDraft) => void;
-  errors?: readonly string[] | undefined;
+  errors?: ChoiceErrors | undefined;
 }) {
-  const { draft, onChange, errors = [] } = props;
+  const { draft, onChange, errors = {} } = props;
   return (
     <div class="columns">
       {FIELDS.map(({ name, label, hint }) => (
@@ -97,9 +108,7 @@ export function HomologFields(props: {
           {...{ label, hint }}
           value={draft[name]}
           onInput={(text) => onChange({ ...draft, [name]: text })}
-          errors={errors
-            .filter((error) => error.startsWith(`${name}: `))
-            .map((error) => error.slice(name.length + 2))}
+          errors={errorsAt(errors, name)}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
@@ -110,9 +119,14 @@ export function HomologFields(props: {
   );
 }
 
-/** Errors that no field shows. */
-export const otherErrors = (errors: readonly string[] = []): string[] =>
-  errors.filter((error) => !FIELDS.some(({ name }) => error.startsWith(`${name}: `)));
+/** Messages about the choice that no field shows. */
+export const otherErrors = (errors: ChoiceErrors): string[] =>
+  Object.entries(errors).flatMap(([path, texts]) => {
+    const [member, name] = path.split(".");
+    return member === "homologs" && !FIELDS.some((field) => field.name === name)
+      ? texts.map(capitalized)
+      : [];
+  });
 
 /** The choice in an address. */
 const draftIn = (query: URLSearchParams): ChoiceDraft =>
@@ -171,10 +185,13 @@ export const OwnAlignmentField = ({
 }) => <AlignmentField value={of.own} onChange={of.setOwn} errors={errors} />;
 
 /** The choice, closed at first unless something is chosen. */
-export function HomologCard({ of, errors = [] }: { of: Homologs; errors?: readonly string[] | undefined }) {
+export function HomologCard({ of, errors = {} }: { of: Homologs; errors?: ChoiceErrors | undefined }) {
   const others = otherErrors(errors);
   return (
-    <details class="card" open={of.isChosen || errors.length > 0}>
+    <details
+      class="card"
+      open={of.isChosen || Object.keys(errors).some((path) => path.startsWith("homologs"))}
+    >
       <summary class="card-head">
         <h2>Choose the homologs</h2>
       </summary>

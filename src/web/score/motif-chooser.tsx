@@ -111,10 +111,6 @@ export const classErrors = (fields: Fields, classes: readonly string[]): string[
   ...classes.flatMap((name, i) => (fields[`motifClasses.${i}`] ?? []).map((text) => `${name}: ${text}`)),
 ];
 
-/** Errors of a field that is an object or a list, and of its members. */
-export const errorsBelow = (fields: Fields, field: string): string[] =>
-  Object.entries(fields).flatMap(([name, texts]) => (name.split(".")[0] === field ? texts : []));
-
 /** Regular expressions, each checked and explained during typing. */
 export function PatternList(props: {
   patterns: readonly string[];

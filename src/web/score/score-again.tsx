@@ -33,7 +33,7 @@ export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
     navigate(`/score/${again.id}`, { first: query.get("first") ?? job.id });
     return true;
   });
-  const { homologs: errors = [] } = form.fields;
+  const errors = form.fields;
   return (
     <details class="card screen">
       <summary class="card-head">
