@@ -262,6 +262,11 @@ export class Problem extends Error {
       cause: error,
     });
   }
+
+  /** True for errors of writes that a full or failing disk or a damaged database refuses: reading may still work. */
+  static refusesWrites(error: unknown): boolean {
+    return ["disk_full", "disk_failed", "database_damaged"].includes(Problem.from(error).code);
+  }
 }
 
 /** A path as in programs, such as `patterns[1]`: the terms of JSON. */

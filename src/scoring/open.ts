@@ -302,8 +302,7 @@ function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {
     if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
   } catch (error) {
     // On a full disk, or with a damaged database, results can still be read; the pool continues once there is room.
-    const { code } = Problem.from(error);
-    if (farm || !["disk_full", "disk_failed", "database_damaged"].includes(code)) throw error;
+    if (farm || !Problem.refusesWrites(error)) throw error;
     log.problem("jobs not recovered", { cause: (error as Error).message });
   }
 }

@@ -74,10 +74,8 @@ export class Tasks {
 
   /** Continues what a former process has left, after all kinds are registered. */
   open(): void {
-    const { database, clock } = this.options;
     const resumable = [...this.#kinds.values()].filter(({ run }) => run !== undefined);
-    const names = resumable.map(({ name }) => name);
-    database.transaction(() => this.#table.failOthers(names, clock.now(), STOPPED)).immediate();
+    this.#failOthers(resumable.map(({ name }) => name));
     for (const kind of resumable) {
       if (kind.whileRunning === "wait") this.#runNext(kind);
       else for (const task of this.#table.unfinished(kind.name)) this.#run(kind, task, kind.run!);
@@ -205,6 +203,18 @@ export class Tasks {
     const running = [...this.#running.values()];
     for (const { stop } of running) stop.abort(new Error("stopped"));
     await Promise.all(running.map(({ done }) => done));
+  }
+
+  /** Ends tasks that no process continues: all except those of the named kinds. */
+  #failOthers(resumable: readonly string[]): void {
+    const { database, clock, log } = this.options;
+    try {
+      database.transaction(() => this.#table.failOthers(resumable, clock.now(), STOPPED)).immediate();
+    } catch (error) {
+      // On a full disk, or with a damaged database, the server starts for readers; the next start ends the tasks.
+      if (!Problem.refusesWrites(error)) throw error;
+      log.problem("tasks not ended", { cause: String(error) });
+    }
   }
 
   /** Ids of tasks of a kind that run in this process. */

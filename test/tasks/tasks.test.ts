@@ -94,6 +94,21 @@ test("a failed task says why", async () => {
   expect(problems[1]).toContain("secret /path");
 });
 
+test("opens for readers while nothing can be written, and ends tasks left behind at the next start", () => {
+  const { id } = open(KIND).start(KIND, ADA, manual().work);
+  database.run("PRAGMA query_only = ON");
+  const reading = open(KIND);
+  expect(reading.find(id)).toMatchObject({ state: "running", ended: null });
+  expect(problems).toEqual([expect.stringContaining("readonly database")]);
+  database.run("PRAGMA query_only = OFF");
+  expect(open(KIND).find(id)).toMatchObject({ state: "failed", ended: now });
+});
+
+test("throws what is not an error of the disk at the start", () => {
+  database.run("ALTER TABLE task RENAME TO lost");
+  expect(() => open(KIND)).toThrow("no such table: task");
+});
+
 test("cancelling waits until the work has ended", async () => {
   const done: string[] = [];
   const kind: TaskKind<string> = { ...KIND, cancelled: ({ id }) => void done.push(`cancelled ${id}`) };
