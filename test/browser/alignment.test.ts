@@ -19,6 +19,12 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
   const states = new Map(
     result.patterns[0].matches[0].atHomologs.map((at) => [nameOf(result.homologs[at.homolog]), at.state]),
   );
+  // Until the picture knows its size, it draws only the rows of a low one.
+  await page.waitForFunction(
+    (count) => document.querySelectorAll(".alignment g:has(> .state-mark)").length >= count,
+    {},
+    states.size,
+  );
   const drawn = await page.$$eval(".alignment g:has(> .state-mark)", (rows) =>
     rows.map((row) => [
       row.querySelector(".name")!.firstChild!.textContent,
