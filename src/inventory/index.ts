@@ -3,7 +3,7 @@ import { DECLARED, type RoutedResource } from "./resources/index.ts";
 
 /** The inventory's face towards the rest of the program. */
 export { linksIn } from "./api/links.ts";
-export { inventoryAliases, inventoryRoutes, type InventoryOptions } from "./api/route.ts";
+export { inventoryAliases, inventoryRoutes } from "./api/route.ts";
 export { prepareSearch } from "./api/route-search.ts";
 export { REQUEST_PROCESS } from "./api/remote-request.ts";
 export { RequestPool } from "./api/request-pool.ts";

@@ -157,14 +157,6 @@ export interface Definition<
   ): Returned<AnswerOf<Answer, Others>> | Promise<Returned<AnswerOf<Answer, Others>>>;
 }
 
-/** The types of a request and its response. */
-export interface CallTypes {
-  params: object;
-  query: object;
-  body: unknown;
-  answer: unknown;
-}
-
 /** A declared operation. `types` is only for the type checker. */
 export interface Operation<Key extends string = string, Types = unknown, Dependencies = never> {
   readonly key: Key;

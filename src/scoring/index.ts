@@ -38,13 +38,7 @@ export type { FamiliesReport, FamiliesTask } from "./jobs/worker-messages.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./corpus/corpus.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
-export {
-  CLASS_TYPE_NAMES,
-  CLASS_TYPES,
-  type ClassType,
-  type MotifClass,
-  type MotifClasses,
-} from "./corpus/motif-classes.ts";
+export { CLASS_TYPES, type ClassType, type MotifClass, type MotifClasses } from "./corpus/motif-classes.ts";
 export { type Scan, type ScanMatch, scanOf, scanPart } from "./results/scan.ts";
 export {
   PROTEOME_FORMATS,
@@ -56,23 +50,17 @@ export { printProteome, printTable, tableWorkbook } from "./results/print-table.
 export type { Filter, FilterValues } from "./table/filters.ts";
 export { MATCH_TABLES, type MatchTable } from "./table/match-tables.ts";
 export type { TablePart } from "./table/rows.ts";
-export { TABLE_FORMATS, type TableFormat, type TableFormatName } from "./table/table-formats.ts";
+export { TABLE_FORMATS, type TableFormat } from "./table/table-formats.ts";
 export { dependsOnFeatures, type TableView, viewRows } from "./table/view.ts";
 export type { ComparedMatch, Comparison } from "./results/comparison.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
-export type { FeatureSource, MatchNotes, ResultFeatures } from "./features/annotation.ts";
-export {
-  type FeatureFileInfo,
-  type FeatureFiles,
-  FLAGS,
-  type Flag,
-  type Flagged,
-} from "./features/feature-files.ts";
+export type { MatchNotes, ResultFeatures } from "./features/annotation.ts";
+export { type FeatureFileInfo, type FeatureFiles, FLAGS, type Flag } from "./features/feature-files.ts";
 export { withRowNotes } from "./features/row-notes.ts";
 export { FEATURE_FORMAT_NAMES, type FeatureFormatName, formatTitle } from "./features/formats.ts";
 export { JointScan, type JointScanObject } from "./results/joint-scan.ts";
-export { BUILD_STATES, type Build, type BuildEstimate } from "./proteome/builds.ts";
+export { BUILD_STATES, type Build } from "./proteome/builds.ts";
 export { buildFamilies, onThreads } from "./proteome/build.ts";
 export { type BuildPlan, planBuild } from "./proteome/plan.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./corpus/families-file.ts";

@@ -155,4 +155,3 @@ export const ItemsSchema = object(
   "Jobs of a batch.",
   "ScoringBatchItems",
 );
-export type BatchItemObject = Static<typeof ItemsSchema>["items"][number];

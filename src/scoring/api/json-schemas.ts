@@ -310,7 +310,6 @@ export const PatternProblemSchema = Type.Object(
   { $id: "PatternProblem", description: "An invalid expression.", additionalProperties: true },
 );
 
-export const JobId = Type.Object({ id: uuid("Identifier of the job.") });
 export const CorpusHash = Type.Object({
   id: text("SHA-256 of the corpus, 64 hexadecimal digits.", { examples: ["0".repeat(64)] }),
 });

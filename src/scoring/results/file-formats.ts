@@ -15,7 +15,6 @@ export const SCAN_FORMATS = {
   ...TABLE_FORMATS,
 } as const satisfies Record<string, FileFormat>;
 export type ScanFormatName = keyof typeof SCAN_FORMATS;
-export const SCAN_FORMAT_NAMES = Object.keys(SCAN_FORMATS) as ScanFormatName[];
 
 export const isTableFormat = (name: string): name is TableFormatName => Object.hasOwn(TABLE_FORMATS, name);
 

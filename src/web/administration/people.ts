@@ -37,9 +37,6 @@ export const SYSTEM_GROUP = "SYSTEM_GROUP";
 /** Owns them, too; nobody signs in with it. */
 const SYSTEM_USER = "system";
 
-export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
-export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
-
 /** An account with what only administrators see of it. */
 export interface Person extends User {
   hasSecondFactor: boolean;

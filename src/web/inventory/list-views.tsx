@@ -129,7 +129,11 @@ function SaveView(props: {
   onSaved: (view: View) => void;
 }) {
   const { of, query, own, onClose, onSaved } = props;
-  const asView = { response_format: "flat" };
+  const flat = { response_format: "flat" };
+  const save = async (written: Promise<object>, done: string): Promise<void> => {
+    onSaved((await written) as View);
+    showToast(done);
+  };
   return (
     <FormDialog
       title="Save view"
@@ -139,14 +143,10 @@ function SaveView(props: {
       onClose={onClose}
       onSubmit={async ({ name }) => {
         const body = { name, list: of.name, query };
-        onSaved(
-          (await call("POST /api/v2/:list/", {
-            params: { list: "views" },
-            query: asView,
-            body,
-          })) as object as View,
+        await save(
+          call("POST /api/v2/:list/", { params: { list: "views" }, query: flat, body }),
+          `Saved ${name}. Only you can see it until you share it.`,
         );
-        showToast(`Saved ${name}. Only you can see it until you share it.`);
       }}
     >
       {own.length > 0 && (
@@ -159,15 +159,10 @@ function SaveView(props: {
               onClick={() =>
                 void withErrorToast(async () => {
                   const params = { list: "views", id };
-                  const body = { query };
-                  onSaved(
-                    (await call("PATCH /api/v2/:list/:id/", {
-                      params,
-                      query: asView,
-                      body,
-                    })) as object as View,
+                  await save(
+                    call("PATCH /api/v2/:list/:id/", { params, query: flat, body: { query } }),
+                    `Replaced ${name}.`,
                   );
-                  showToast(`Replaced ${name}.`);
                   onClose();
                 })
               }
