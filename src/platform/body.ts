@@ -1,6 +1,6 @@
 import { Problem } from "../problem.ts";
 import { holdBody, reserveBody } from "./byte-budget.ts";
-import { checkMembers } from "./json-members.ts";
+import { type Json, parseJson } from "./parse-json.ts";
 import { currentRequest } from "./request-context.ts";
 
 export const bodyTooLarge = (maxBytes: number): Problem =>
@@ -87,17 +87,31 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
   }
 }
 
+/** The media type of a body in lower case, without parameters; empty if the request does not name one. */
+export const mediaType = (request: Request): string =>
+  (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
+
+interface JsonOptions {
+  /** By default the limit of the current request. */
+  maxBytes?: number;
+  /** Media types to accept; an empty text stands for bodies without one. By default any body is taken for JSON. */
+  types?: readonly string[];
+}
+
 /**
- * The body as JSON within the limits of the current request; an empty body is an empty object.
- * @throws Problem too_large, timeout, malformed
+ * The body as JSON; an empty body is an empty object, so that the error names the missing members.
+ * @throws Problem unsupported_media_type, too_large, timeout, malformed
  */
-export async function readJson(request: Request): Promise<unknown> {
-  const text = await readText(request, currentRequest()?.limits?.maxMessageBytes ?? Number.POSITIVE_INFINITY);
-  if (text.trim() === "") return {};
-  checkMembers(text);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Problem("malformed", "The body must be valid JSON.", { cause });
+export async function readJson(request: Request, { maxBytes, types }: JsonOptions = {}): Promise<Json> {
+  const type = mediaType(request);
+  if (types && !types.includes(type)) {
+    const shown = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? `"${type}"` : "of this name";
+    throw new Problem(
+      "unsupported_media_type",
+      `Unsupported media type ${shown} in request. Send application/json.`,
+    );
   }
+  const limit = maxBytes ?? currentRequest()?.limits?.maxMessageBytes ?? Number.POSITIVE_INFINITY;
+  const text = await readText(request, limit);
+  return text.trim() === "" ? {} : parseJson(text);
 }

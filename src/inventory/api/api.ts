@@ -26,7 +26,7 @@ import {
 } from "../../platform/operation.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { parse, textSchema } from "../../platform/schema.ts";
-import { readJson } from "./request-body.ts";
+import { readJsonBody } from "./request-body.ts";
 
 type Params = Record<string, string>;
 /** Opens the call of a request. @throws Problem unauthenticated */
@@ -94,7 +94,7 @@ export class Api {
       tag: "inventory",
       guards: WITHOUT_ACCOUNTS,
       dependencies: undefined,
-      readBody: async (request) => unwrap(await readJson(request, this.#maxBytes)),
+      readBody: async (request) => unwrap(await readJsonBody({ request, maxBytes: this.#maxBytes })),
     });
   }
 

@@ -7,7 +7,7 @@ import { forbidden } from "../records/record-writer.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { readJson } from "./request-body.ts";
+import { readJsonBody } from "./request-body.ts";
 import { ANONYMOUS } from "../../platform/actor.ts";
 import { unauthenticated } from "../../platform/unauthenticated.ts";
 import { paced } from "../../platform/byte-budget.ts";
@@ -141,8 +141,7 @@ export function withParameter(call: Call, name: string, value: string): string {
 }
 
 /** The JSON body, without the `results` that clients of the flat form wrap it in. */
-export const readBody = async (call: Call): Promise<Json> =>
-  unwrap(await readJson(call.request, call.maxBytes));
+export const readBody = async (call: Call): Promise<Json> => unwrap(await readJsonBody(call));
 
 export function unwrap(value: Json): Json {
   const members = membersOf(value);

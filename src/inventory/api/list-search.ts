@@ -6,7 +6,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Call } from "./call.ts";
-import { isForm, readFields, readJson } from "./request-body.ts";
+import { isForm, readFields, readJsonBody } from "./request-body.ts";
 
 /** The last part of the path of a list's search. */
 export const SEARCH = "search/";
@@ -26,7 +26,7 @@ export async function listCallOf(call: Call): Promise<Call> {
   const body = new Request(request.url, { method: "POST", headers, body: sent as Uint8Array<ArrayBuffer> });
   const given = isForm(body)
     ? await readFields(body, sent.byteLength)
-    : parametersOf(await readJson(body, sent.byteLength));
+    : parametersOf(await readJsonBody({ request: body, maxBytes: sent.byteLength }));
   const url = new URL(call.url);
   url.pathname = url.pathname.replace(/search\/?$/, "");
   for (const [name, value] of given) url.searchParams.append(name, value);

@@ -1,23 +1,18 @@
 import type { Json } from "../model/field.ts";
-import { parseJson } from "../model/parse-json.ts";
 import { Problem } from "../../problem.ts";
 import { checkFields } from "../../platform/json-members.ts";
-import { readBytes, readText } from "../../platform/body.ts";
+import { mediaType, readBytes, readJson, readText } from "../../platform/body.ts";
 
-/**
- * The JSON value of a body; `{}` for an empty one, so that the error names the missing fields.
- * @throws Problem unsupported_media_type, too_large, malformed (with position)
- */
-export async function readJson(request: Request, maxBytes: number): Promise<Json> {
-  const type = mediaType(request);
-  if (type !== "" && !JSON_TYPES.has(type)) throw unsupported(request);
-  const text = await readText(request, maxBytes);
-  return text.trim() === "" ? {} : parseJson(text);
-}
+/** Media types of JSON; a body without a type is taken for JSON. */
+const JSON_TYPES = ["", "application/json", "application/json-patch+json", "application/merge-patch+json"];
+
+/** The JSON body of a call. @throws Problem unsupported_media_type, too_large, malformed */
+export const readJsonBody = ({ request, maxBytes }: { request: Request; maxBytes: number }): Promise<Json> =>
+  readJson(request, { maxBytes, types: JSON_TYPES });
 
 /** A JSON object, or a form (application/x-www-form-urlencoded). */
 export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
-  if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
+  if (!isForm(request)) return readJsonBody({ request, maxBytes });
   return Object.fromEntries(await readFields(request, maxBytes));
 }
 
@@ -85,22 +80,4 @@ export async function readFields(request: Request, maxBytes: number): Promise<UR
   const text = await readText(request, maxBytes);
   checkFields(text);
   return new URLSearchParams(text);
-}
-
-const JSON_TYPES = new Set([
-  "application/json",
-  "application/json-patch+json",
-  "application/merge-patch+json",
-]);
-
-const mediaType = (request: Request): string =>
-  (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-
-function unsupported(request: Request): Problem {
-  const type = mediaType(request);
-  const shown = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? `"${type}"` : "of this name";
-  return new Problem(
-    "unsupported_media_type",
-    `Unsupported media type ${shown} in request. Send application/json.`,
-  );
 }

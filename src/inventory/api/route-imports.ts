@@ -12,7 +12,7 @@ import {
 } from "../imports/imports.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { parseJson } from "../model/parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 import { inQuery } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, membersOf, respond, respondJson } from "./call.ts";

@@ -7,7 +7,7 @@ import { membersOf, noContent, notFound, respondJson } from "./call.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { Operation } from "./operation.ts";
 import type { Api } from "./api.ts";
-import { readJson, readPairs } from "./request-body.ts";
+import { readJsonBody, readPairs } from "./request-body.ts";
 import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
@@ -125,9 +125,9 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
       sends: CREDENTIALS,
       returns: SESSION,
       errors: [429],
-      async run({ call: { request, maxBytes } }) {
-        const credentials = credentialsOf(await readJson(request, maxBytes));
-        const { session, cookie, browserCookie } = await accounts.openSession(credentials, request);
+      async run({ call }) {
+        const credentials = credentialsOf(await readJsonBody(call));
+        const { session, cookie, browserCookie } = await accounts.openSession(credentials, call.request);
         const response = show(session, { "Set-Cookie": cookie });
         if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
         return response;

@@ -19,7 +19,7 @@ import { writeBatch } from "./batch.ts";
 import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { checkRepresentation, showRecord, showRecords } from "./read-records.ts";
-import { readJson } from "./request-body.ts";
+import { readJsonBody } from "./request-body.ts";
 
 /** PUT replaces, PATCH merges. */
 export const modeOf = ({ method }: Call): Exclude<WriteMode, "create"> =>
@@ -87,7 +87,7 @@ export async function writeRecord(call: Call, resource: RoutedResource, id: stri
 export async function deleteRecords(call: Call, resource: RoutedResource): Promise<Response> {
   const { actor, store } = call;
   const { searchParams } = call.url;
-  const value = await readJson(call.request, call.maxBytes);
+  const value = await readJsonBody(call);
   const named = readIds(searchParams, value);
   const filters = membersOf(membersOf(value)?.filters);
   const parameters = filters ? makeParameters(filters) : searchParams;

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../model/field.ts";
-import { parseJson } from "../model/parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 import { Problem } from "../../problem.ts";
 import { CRATE_METADATA } from "../../platform/ro-crate.ts";
 import { readZip, unzip, type ZipMember } from "../../platform/zip-file.ts";

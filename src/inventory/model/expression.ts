@@ -5,7 +5,7 @@ import { type Json, KINDS, isObject, shownName } from "./field.ts";
 import { namesAnnotation, parseAnnotationComparison } from "./annotation-filter.ts";
 import { type Budget, parseOperator, parsePath, parseComparison, spend } from "./filter.ts";
 import { LIMITS } from "./limits.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 import { fieldAt, isRelatedPath, listPath, type Resource, type Resources } from "./resource.ts";
 
 /**

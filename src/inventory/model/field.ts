@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import type { Json } from "../../platform/parse-json.ts";
 import { quoted } from "../../platform/words.ts";
 
 /** Shapes of values that are JSON or computed; declarations get them here. */
@@ -9,7 +10,7 @@ export { quoted };
 export type Stored = string | number | null;
 
 /** A value in a JSON body. */
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type { Json };
 
 export type JsonObject = { [name: string]: Json };
 

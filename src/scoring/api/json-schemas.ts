@@ -148,19 +148,11 @@ function omitNulls(body: unknown, { properties = {} }: { properties?: object }):
  * @throws Problem unsupported_media_type, too_large, timeout, malformed
  */
 export async function readBody(request: Request, shape: TSchema): Promise<unknown> {
-  requireJson(request.headers);
-  const body = await readJson(request);
+  if ((request.headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity")
+    throw new Problem("unsupported_media_type", "Content-Encoding: send the body uncompressed.");
+  const body = await readJson(request, { types: ["application/json"] });
   omitNulls(body, shape as { properties?: object });
   return body;
-}
-
-/** @throws Problem unsupported_media_type */
-function requireJson(headers: Headers): void {
-  const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (type !== "application/json")
-    throw new Problem("unsupported_media_type", "Content-Type: send the body as application/json.");
-  if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity")
-    throw new Problem("unsupported_media_type", "Content-Encoding: send the body uncompressed.");
 }
 
 export const JobSchema = object(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseJson } from "../../../src/inventory/model/parse-json.ts";
+import { parseJson } from "../../src/platform/parse-json.ts";
 
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 

@@ -1,6 +1,7 @@
-import { checkMembers } from "../../platform/json-members.ts";
-import { Problem } from "../../problem.ts";
-import type { Json } from "./field.ts";
+import { Problem } from "../problem.ts";
+import { checkMembers } from "./json-members.ts";
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 /** The maximum nesting of arrays and objects. */
 const DEPTH = 64;
