@@ -15,7 +15,7 @@ import {
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
-import { helpOf } from "../src/commands/help.ts";
+import { formatHelp } from "../src/commands/help.ts";
 import { ACCOUNT, layout } from "../src/commands/install-layout.ts";
 import { COMMANDS } from "../src/commands/main.ts";
 
@@ -129,7 +129,7 @@ function manual(version: string): string {
       .replaceAll("\\", "\\e")
       .replaceAll("-", "\\-")
       .replace(/^(?=[.'])/gm, "\\&");
-  const verbs = COMMANDS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(helpOf(verb))}.fi`);
+  const verbs = COMMANDS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(formatHelp(verb))}.fi`);
   return (
     `.TH LABD 1 "" "labd ${version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
     `.SH SYNOPSIS\n.B labd\n.I VERB\n[flags]\n.SH VERBS\n${verbs.join("\n")}\n` +

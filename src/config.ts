@@ -217,8 +217,8 @@ export type SettingName = keyof typeof SETTINGS;
 export type Config = { -readonly [N in SettingName]: NonNullable<ReturnType<(typeof SETTINGS)[N]["read"]>> };
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-export const flagOf = (name: SettingName): string => `--${name.replaceAll("_", "-")}`;
-export const variableOf = (name: SettingName): string => `LABD_${name.toUpperCase()}`;
+export const flagName = (name: SettingName): string => `--${name.replaceAll("_", "-")}`;
+export const variableName = (name: SettingName): string => `LABD_${name.toUpperCase()}`;
 
 export interface Resolved {
   config: Config;
@@ -253,7 +253,7 @@ export function readConfig(sources: Sources): Resolved & { mistakes: string[] } 
   const file = readFile(sources.file ?? sources.environment.LABD_CONFIG, mistakes);
   for (const variable of Object.keys(sources.environment)) {
     if (!variable.startsWith("LABD_") || OTHER_VARIABLES.has(variable)) continue;
-    mistakes.push(...unknownName(variable, "the environment", SETTING_NAMES.map(variableOf)));
+    mistakes.push(...unknownName(variable, "the environment", SETTING_NAMES.map(variableName)));
   }
 
   const config: Record<string, unknown> = {};
@@ -261,8 +261,8 @@ export function readConfig(sources: Sources): Resolved & { mistakes: string[] } 
   for (const name of SETTING_NAMES) {
     const setting: Setting<unknown> = SETTINGS[name];
     const given: [string, unknown][] = [
-      [`flag ${flagOf(name)}`, sources.flags[name]],
-      [`variable ${variableOf(name)}`, sources.environment[variableOf(name)]],
+      [`flag ${flagName(name)}`, sources.flags[name]],
+      [`variable ${variableName(name)}`, sources.environment[variableName(name)]],
       [`file ${file.path}`, file.values[name]],
     ];
     const [from, value] = given.find(([, value]) => value !== undefined) ?? ["default", setting.fallback];
@@ -282,7 +282,7 @@ export function readConfig(sources: Sources): Resolved & { mistakes: string[] } 
 export function refuseMistakes(mistakes: readonly string[]): void {
   if (mistakes.length === 0) return;
   if (mistakes.length === 1) throw new Problem("invalid_setting", mistakes[0]);
-  const sections = Map.groupBy(mistakes, sectionOf);
+  const sections = Map.groupBy(mistakes, findSection);
   const groups = [...Object.keys(SECTIONS), undefined].flatMap((section) => {
     const texts = sections.get(section);
     return texts ? [`[${section ?? "other"}]\n  ${texts.join("\n  ")}`] : [];
@@ -291,7 +291,7 @@ export function refuseMistakes(mistakes: readonly string[]): void {
 }
 
 /** The section of the setting that a mistake names; undefined if there is no such setting. */
-function sectionOf(mistake: string): string | undefined {
+function findSection(mistake: string): string | undefined {
   const [name] = /^\w+/.exec(mistake) ?? [""];
   return Object.entries(SECTIONS).find(([, settings]) => name in settings)?.[0];
 }

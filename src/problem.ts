@@ -198,7 +198,7 @@ export class Problem extends Error {
     this.path = path;
     this.character = character;
     this.problems = problems ?? (path ? [this] : []);
-    this.fields = details.fields ?? (path && fieldOf(this));
+    this.fields = details.fields ?? (path && toFieldErrors(this));
     this.more = details.more ?? {};
     this.list = details.list;
     this.headers = { ...(details.allow ? { Allow: details.allow } : {}), ...details.headers };
@@ -277,7 +277,7 @@ const inText = (character: number | undefined, reason: string): string =>
   character === undefined ? reason : `character ${character}: ${reason}`;
 
 /** Messages by field: a problem within a list or an object counts for the field that holds it. */
-function fieldOf({ path, character, reason, message }: Problem): Record<string, string[]> {
+function toFieldErrors({ path, character, reason, message }: Problem): Record<string, string[]> {
   const [field, ...rest] = path!;
   return { [field]: [rest.length === 0 ? inText(character, reason) : message] };
 }

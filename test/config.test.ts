@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  flagOf,
+  flagName,
   resolveConfig,
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
   shown,
-  variableOf,
+  variableName,
 } from "../src/config.ts";
 import * as namespaces from "../src/scoring/contract/namespaces.ts";
 import { Problem } from "../src/problem.ts";
@@ -115,9 +115,9 @@ test.each(SETTING_NAMES)(
   "%s: an invalid value names setting, value, origin and choices; a valid one is accepted",
   (name) => {
     const [bad, good] = VALUES[name];
-    const text = refusal(() => resolveConfig({ flags: {}, environment: { [variableOf(name)]: bad } }));
+    const text = refusal(() => resolveConfig({ flags: {}, environment: { [variableName(name)]: bad } }));
     expect(text).toStartWith(`${name}: `);
-    expect(text).toContain(variableOf(name));
+    expect(text).toContain(variableName(name));
     expect(text).toContain(SETTINGS[name].allowed);
     if (SETTINGS[name].secret) expect(text).not.toContain(bad);
     else expect(text).toContain(JSON.stringify(bad));
@@ -169,7 +169,7 @@ test("masks secrets whatever they contain", () => {
 });
 
 test("derives the spelling of flag, variable and key from one name", () => {
-  expect([flagOf("data_dir"), variableOf("data_dir")]).toEqual(["--data-dir", "LABD_DATA_DIR"]);
+  expect([flagName("data_dir"), variableName("data_dir")]).toEqual(["--data-dir", "LABD_DATA_DIR"]);
 });
 
 test("reads settings from their sections, and names the right section for a misplaced one", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { helpOf } from "../src/commands/help.ts";
+import { formatHelp } from "../src/commands/help.ts";
 import { SECTIONS } from "../src/config.ts";
 import { LIMITS } from "../src/inventory/model/limits.ts";
 import { COMMANDS } from "../src/commands/main.ts";
@@ -98,13 +98,13 @@ test.each(documents)("%s: every command in an example exists", (path) => {
     const verb = COMMANDS.find(({ name }) => name === called[1]);
     expect({ path, line, verb: verb?.name }).toEqual({ path, line, verb: called[1] });
     for (const [flag] of called[2].matchAll(/(?<=\s)--[a-z-]+/g))
-      expect({ line, help: helpOf(verb!) }).toEqual({ line, help: expect.stringContaining(flag) });
+      expect({ line, help: formatHelp(verb!) }).toEqual({ line, help: expect.stringContaining(flag) });
   }
 });
 
 const sources = [...new Bun.Glob("{.ci,db,docs,packaging,src,test}/**/*").scanSync({ cwd: ROOT, dot: true })];
 const settings = new Set(Object.values(SECTIONS).flatMap((section) => Object.keys(section)));
-const everyHelp = COMMANDS.map(helpOf).join("\n");
+const everyHelp = COMMANDS.map(formatHelp).join("\n");
 
 /** True if a name in backticks, such as `model/sql.ts`, `labd score --shard` or `litestream = true`, exists. */
 function nameExists(name: string): boolean {
@@ -116,7 +116,7 @@ function nameExists(name: string): boolean {
   const verb = name.match(/^labd ([a-z]+)/)?.[1];
   if (verb === undefined && !name.startsWith("--")) return !(name in REMOVED_SETTINGS);
   const help =
-    verb === undefined ? everyHelp : COMMANDS.filter((command) => command.name === verb).map(helpOf)[0];
+    verb === undefined ? everyHelp : COMMANDS.filter((command) => command.name === verb).map(formatHelp)[0];
   return (
     [...name.matchAll(/(?<=^|\s)--[a-z-]+/g)].every(([flag]) => help?.includes(flag)) && help !== undefined
   );

@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
-import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
+import { type AuditDetail, type AuditLog, getAuditLog } from "./audit.ts";
 import { LOGIN_WINDOW, Throttle } from "./throttle.ts";
 
 /**
@@ -21,7 +21,7 @@ export class AccountAudit {
     private readonly database: Database,
     clock: Clock,
   ) {
-    this.log = auditOf(database, clock);
+    this.log = getAuditLog(database, clock);
     this.recorded = new Throttle(1, LOGIN_WINDOW, clock);
   }
 
@@ -48,7 +48,7 @@ export class AccountAudit {
     const row = this.database
       .query("SELECT id, is_active FROM user_account WHERE username = ?")
       .get(username) as { id: string; is_active: number } | null;
-    await writeLockOf(this.database).free();
+    await getWriteLock(this.database).free();
     const known = row ? { username, method, active: row.is_active === 1 } : { method, known: false };
     this.log.record({
       action: "sign_in",

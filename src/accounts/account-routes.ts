@@ -123,7 +123,7 @@ const passwordOperations = [
 async function setByLink(accounts: Accounts, request: Request, key: string, password: string) {
   accounts.sessions.requireSameOrigin(request);
   const user = await accounts.setPasswordByLink(key, password);
-  const username = accounts.actorOf(user).username!;
+  const username = accounts.readActor(user).username!;
   // The link replaces the password only.
   if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
   return signedIn(username, await accounts.openSession({ username, password }, request));

@@ -256,7 +256,7 @@ export class Accounts {
         this.audit.recordUser(user, active ? "account.enable" : "account.disable", reason);
         if (active) return;
         this.sessions.closeAll(user);
-        this.links.dropOf(user);
+        this.links.removeLinks(user);
       })
       .immediate();
   }
@@ -278,7 +278,7 @@ export class Accounts {
       .transaction(() => {
         this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
         this.sessions.closeAll(user);
-        this.links.dropOf(user);
+        this.links.removeLinks(user);
         this.audit.recordUser(user, "account.password");
       })
       .immediate();
@@ -312,7 +312,7 @@ export class Accounts {
   }
 
   /** Id of the account whose session a browser has; empty for none. */
-  personOf(request: Request): string {
+  findPerson(request: Request): string {
     const user = this.sessions.find(request)?.user ?? null;
     const row = this.database.query("SELECT id FROM user_account WHERE rid = ?").get(user);
     return (row as { id: string } | null)?.id ?? "";
@@ -355,7 +355,7 @@ export class Accounts {
    * @throws Problem unauthenticated; second_factor_required, second_factor_missing, throttled, busy for Basic
    */
   verifyHeader(request: Request): void | Promise<void> {
-    const given = headerOf(request);
+    const given = parseAuthorization(request);
     if (given === undefined) return;
     if (given.isBasic) return this.signIns.verifyBasic(given.value);
     this.tokenUse(given.value);
@@ -374,7 +374,7 @@ export class Accounts {
    * @throws Problem unauthenticated; forbidden for a read-only token and for cross-site requests; second_factor_missing
    */
   authenticate(request: Request, { enrolling = false } = {}): Actor {
-    const given = headerOf(request);
+    const given = parseAuthorization(request);
     if (given === undefined) return this.authenticateSession(request, enrolling);
     if (given.isBasic) {
       const user = this.signIns.basicUser();
@@ -408,13 +408,13 @@ export class Accounts {
   }
 
   private identified(user: number, token: number | null, via: Via): Actor {
-    const actor = { ...this.actorOf(user), token, via };
+    const actor = { ...this.readActor(user), token, via };
     identify(actor);
     return actor;
   }
 
   /** An account as an actor, with its present groups and rights. */
-  actorOf(user: number): Actor {
+  readActor(user: number): Actor {
     const row = this.database
       .query("SELECT username, is_superuser, primary_group FROM user_account WHERE rid = ?")
       .get(user) as { username: string; is_superuser: number; primary_group: number };
@@ -440,7 +440,7 @@ const invalidLink = (): Problem =>
   new Problem("not_found", "This link has been used or has expired. Ask for a new one.");
 
 /** The Authorization header of a request, undefined without one. @throws Problem unauthenticated if it has another form */
-function headerOf({ headers }: Request): { isBasic: boolean; value: string } | undefined {
+function parseAuthorization({ headers }: Request): { isBasic: boolean; value: string } | undefined {
   const header = headers.get("authorization");
   if (header === null) return undefined;
   const [scheme, value, ...rest] = header.trim().split(/\s+/);

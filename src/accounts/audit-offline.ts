@@ -1,7 +1,14 @@
 import { systemClock } from "../platform/clock.ts";
 import type { Origin } from "../platform/request-context.ts";
 import { openWriter } from "../platform/sqlite.ts";
-import { type AuditDetail, type AuditEvent, type AuditLog, auditOf, hasAudit, ON_BEHALF } from "./audit.ts";
+import {
+  type AuditDetail,
+  type AuditEvent,
+  type AuditLog,
+  getAuditLog,
+  hasAudit,
+  ON_BEHALF,
+} from "./audit.ts";
 
 export const TASK_VARIABLE = "LABD_TASK";
 
@@ -24,7 +31,7 @@ export function commandLineOrigin(audit: AuditLog): Origin {
 export function recordOffline(path: string, event: AuditEvent): void {
   using writer = openWriter(path);
   if (!hasAudit(writer)) return;
-  const audit = auditOf(writer, systemClock);
+  const audit = getAuditLog(writer, systemClock);
   audit.record(event, commandLineOrigin(audit));
 }
 

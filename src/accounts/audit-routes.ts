@@ -62,7 +62,7 @@ export const auditOperations = [
         return new Response(jsonLines(audit.log, filter), { headers });
       }
       const { searchParams } = new URL(request.url);
-      const page = await pageOf(audit.log, filter, query.page_size ?? DEFAULT_PAGE, searchParams);
+      const page = await readPage(audit.log, filter, query.page_size ?? DEFAULT_PAGE, searchParams);
       return new Reply(page, { headers: { Vary: "Accept" } });
     },
   }),
@@ -71,7 +71,7 @@ export const auditOperations = [
 /** Lets other requests run, as the log may be long. */
 const otherRequests = () => new Promise(setImmediate);
 
-async function pageOf(log: AuditLog, filter: AuditFilter, size: number, parameters: URLSearchParams) {
+async function readPage(log: AuditLog, filter: AuditFilter, size: number, parameters: URLSearchParams) {
   const found: AuditEntry[] = [];
   for (const page of log.latestPages(filter, size + 1)) {
     found.push(...page);

@@ -99,7 +99,7 @@ export class AuditLog {
   }
 
   /** The last entry about a subject. */
-  lastOf(kind: string, id: string): Pick<AuditEntry, "action" | "detail"> | undefined {
+  findLastEntry(kind: string, id: string): Pick<AuditEntry, "action" | "detail"> | undefined {
     const row = this.database
       .query("SELECT * FROM audit WHERE subject_kind = ? AND subject_id = ? ORDER BY seq DESC LIMIT 1")
       .get(kind, id) as Row | null;
@@ -156,7 +156,7 @@ export class AuditLog {
         kind: subject?.kind ?? null,
         id: subject?.id ?? null,
         detail: canonical(detail),
-        hash: hashOf(last?.hash ?? GENESIS_HASH, entry),
+        hash: hashEntry(last?.hash ?? GENESIS_HASH, entry),
       });
   }
 
@@ -186,7 +186,7 @@ export class AuditLog {
 const audits = new WeakMap<Database, AuditLog>();
 
 /** The only audit log of a database. */
-export function auditOf(database: Database, clock: { now(): number }): AuditLog {
+export function getAuditLog(database: Database, clock: { now(): number }): AuditLog {
   let audit = audits.get(database);
   if (!audit) audits.set(database, (audit = new AuditLog(database, () => clock.now())));
   return audit;
@@ -243,7 +243,7 @@ function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): s
     return `it follows entry ${previous.seq}: the entries between them are missing`;
   let hash: string;
   try {
-    hash = hashOf(previous.hash, parseEntry(row));
+    hash = hashEntry(previous.hash, parseEntry(row));
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`;
   }
@@ -263,7 +263,7 @@ function parseEntry(row: Row): AuditEntry {
 }
 
 /** The hash of an entry, whose own hash does not count. */
-const hashOf = (previous: string, entry: object): string =>
+const hashEntry = (previous: string, entry: object): string =>
   sha256(previous + canonical({ ...entry, hash: undefined }));
 
 /** JSON with sorted keys and no spaces: RFC 8785 for strings, integers, booleans and null. */

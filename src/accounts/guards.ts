@@ -28,7 +28,7 @@ export function requireAdministrator(accounts: Accounts, request: Request): Sign
 }
 
 /** The guards of operations. */
-export const guardsOf = (accounts: Accounts): Guards => ({
+export const makeGuards = (accounts: Accounts): Guards => ({
   anyone: (request) => accounts.authenticate(request),
   signedIn: (request) => requireUser(accounts, request),
   enrolling: (request) => requireUser(accounts, request, { enrolling: true }),

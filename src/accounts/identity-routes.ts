@@ -50,7 +50,7 @@ export const identityOperations = [
     run(_, { accounts, identities, settings }: IdentityParts) {
       const found = PROVIDERS.flatMap((provider) => identities.byProvider(provider));
       const results = found.map((identity) => ({
-        username: accounts.actorOf(identity.user).username!,
+        username: accounts.readActor(identity.user).username!,
         provider: identity.provider,
         issuer: identity.issuer,
         subject: identity.subject,

@@ -1,5 +1,5 @@
-import { basePathOf, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
-import { cookieOf, printCookie } from "../platform/cookie.ts";
+import { findBasePath, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
+import { readCookie, printCookie } from "../platform/cookie.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
@@ -48,14 +48,14 @@ export class KnownBrowsers {
       return undefined;
     }
     const isSecure = ownOrigin(request, this.options).startsWith("https:");
-    const path = basePathOf(request, this.options) || "/";
+    const path = findBasePath(request, this.options) || "/";
     const seconds = KNOWN_DAYS * 86_400;
     return printCookie(cookieName(user), value, { path, seconds, site: "Strict", isSecure });
   }
 
   /** The id of the browser of a request, if the account has signed in with it. */
   find(user: string, request: Request): string | undefined {
-    const value = cookieOf(request, cookieName(user));
+    const value = readCookie(request, cookieName(user));
     const opened = value === null ? undefined : this.sealing.open(Buffer.from(value, "base64url"), CONTEXT);
     if (opened === undefined) return undefined;
     const mark = JSON.parse(Buffer.from(opened).toString()) as Mark;

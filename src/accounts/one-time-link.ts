@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { auditOf } from "./audit.ts";
+import { getAuditLog } from "./audit.ts";
 
 const HOUR = 3_600_000;
 
@@ -43,7 +43,7 @@ export class OneTimeLinks {
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string } | null;
         const purpose = account ? { for: "password", username: account.username } : { for: "set-up" };
-        auditOf(this.database, this.clock).record({
+        getAuditLog(this.database, this.clock).record({
           action: "link.create",
           subject: { kind: "user", id: account?.id ?? null },
           detail: { ...purpose, expires: new Date(expires).toISOString() },
@@ -69,7 +69,7 @@ export class OneTimeLinks {
     this.database.query("DELETE FROM one_time_link WHERE sha256 = ?").run(sha256(key));
   }
 
-  dropOf(user: number): void {
+  removeLinks(user: number): void {
     this.database.query("DELETE FROM one_time_link WHERE user_rid = ?").run(user);
   }
 }

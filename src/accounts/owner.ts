@@ -1,4 +1,4 @@
-import { cookieOf, hiddenCookie } from "../platform/cookie.ts";
+import { readCookie, hiddenCookie } from "../platform/cookie.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import { Problem } from "../problem.ts";
 import type { Actor } from "../platform/actor.ts";
@@ -28,16 +28,16 @@ const SECONDS = 400 * 86_400;
 const SECRET = /^[\x21-\x7e]{20,255}$/;
 
 /** Owners are accounts; anonymous jobs belong to the holder of the secret with which they were started. */
-export const ownershipOf = (accounts: { authenticate: (request: Request) => Actor }): Ownership => ({
+export const makeOwnership = (accounts: { authenticate: (request: Request) => Actor }): Ownership => ({
   identify(request) {
-    const { username, superuser } = actorOf(request, accounts);
-    const secret = secretOf(request);
+    const { username, superuser } = findActor(request, accounts);
+    const secret = readOwnerKey(request);
     const own = username === null ? [] : [`user ${username}`];
     return { keys: secret === null ? own : [...own, sha256(secret)], isAdministrator: superuser };
   },
   claim(request) {
-    if (actorOf(request, accounts).username !== null) return { key: null, headers: {} };
-    const given = secretOf(request);
+    if (findActor(request, accounts).username !== null) return { key: null, headers: {} };
+    const given = readOwnerKey(request);
     const secret = given ?? newSecret("");
     if (request.headers.has("owner-key")) return { key: sha256(secret), headers: {} };
     const cookie = hiddenCookie(COOKIE, secret, "", SECONDS, "Strict");
@@ -46,7 +46,7 @@ export const ownershipOf = (accounts: { authenticate: (request: Request) => Acto
 });
 
 /** The caller; nobody for one who reads with a session that has ended. */
-function actorOf(request: Request, accounts: { authenticate: (request: Request) => Actor }) {
+function findActor(request: Request, accounts: { authenticate: (request: Request) => Actor }) {
   const nobody = { username: null, superuser: false };
   if (!request.headers.has("authorization") && !request.headers.has("cookie")) return nobody;
   try {
@@ -57,11 +57,11 @@ function actorOf(request: Request, accounts: { authenticate: (request: Request) 
 }
 
 /** @throws Problem invalid_request */
-function secretOf(request: Request): string | null {
+function readOwnerKey(request: Request): string | null {
   const given = request.headers.get("owner-key");
   if (given !== null && !SECRET.test(given))
     throw new Problem("invalid_request", "Owner-Key: expected 20 to 255 printable ASCII characters.");
-  const secret = given ?? cookieOf(request, COOKIE);
+  const secret = given ?? readCookie(request, COOKIE);
   return secret !== null && SECRET.test(secret) ? secret : null;
 }
 

@@ -4,7 +4,7 @@ import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import type { AccountAudit } from "./account-audit.ts";
-import { base32, matchingStep, newTotpSecret, otpauthUri, stepOf } from "./totp.ts";
+import { base32, matchingStep, newTotpSecret, otpauthUri, toTimeStep } from "./totp.ts";
 
 /** Accounts that need a second factor. */
 export type RequireTotp = "off" | "administrators" | "all";
@@ -176,7 +176,7 @@ export class SecondFactors {
     const now = this.clock.now();
     const step = matchingStep(secret, code, now);
     if (step === undefined) return this.reject(user, "wrong");
-    const isUsed = step <= row.last_step && row.last_step - stepOf(now) <= MAX_STEPS_AHEAD;
+    const isUsed = step <= row.last_step && row.last_step - toTimeStep(now) <= MAX_STEPS_AHEAD;
     return isUsed ? this.reject(user, "used") : this.accept(user, step, "code");
   }
 

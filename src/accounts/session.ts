@@ -1,12 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
-import { cookieOf, printCookie } from "../platform/cookie.ts";
+import { readCookie, printCookie } from "../platform/cookie.ts";
 import { withReserve } from "../platform/disk-reserve.ts";
-import { basePathOf, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
+import { findBasePath, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
+import { type AuditDetail, type AuditLog, getAuditLog } from "./audit.ts";
 
 const COOKIE = "labd_session";
 /** The name with https at the root of a host, which other hosts of the domain cannot set (RFC 6265bis, section 4.1.3.2). */
@@ -65,7 +65,7 @@ export class Sessions {
     private readonly clock: Clock,
     private readonly options: SessionOptions,
   ) {
-    this.audit = auditOf(database, clock);
+    this.audit = getAuditLog(database, clock);
   }
 
   /** Opens a session, which replaces that of the request. `cookie` is for Set-Cookie. */
@@ -89,14 +89,14 @@ export class Sessions {
     });
     withReserve(this.database, () => insert.immediate());
     return {
-      session: { user, csrfToken: csrfTokenOf(secret), expires, external, confirmedAt },
+      session: { user, csrfToken: deriveCsrfToken(secret), expires, external, confirmedAt },
       cookie: this.cookie(secret, hours * 3600, request),
     };
   }
 
   /** The session of a request; undefined if it has none or it has ended. */
   find(request: Request): Session | undefined {
-    const secret = this.secretOf(request);
+    const secret = this.readSecret(request);
     if (secret === undefined) return undefined;
     const now = this.clock.now();
     const hash = sha256(secret);
@@ -110,7 +110,7 @@ export class Sessions {
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
     const { user, expires, vouched, confirmed: confirmedAt } = row;
-    return { user, csrfToken: csrfTokenOf(secret), expires, external: vouched === 1, confirmedAt };
+    return { user, csrfToken: deriveCsrfToken(secret), expires, external: vouched === 1, confirmedAt };
   }
 
   private idleLimit(): number {
@@ -126,7 +126,7 @@ export class Sessions {
   }
 
   confirm(request: Request): void {
-    const secret = this.secretOf(request);
+    const secret = this.readSecret(request);
     if (secret !== undefined)
       withReserve(this.database, () =>
         this.database
@@ -137,7 +137,7 @@ export class Sessions {
 
   /** Ends the session of a request. @returns the cookie that deletes its own */
   close(request: Request): string {
-    const secret = this.secretOf(request);
+    const secret = this.readSecret(request);
     const end = this.database.transaction((hash: string) => {
       const row = this.database
         .query("DELETE FROM session WHERE sha256 = ? RETURNING user_rid AS user")
@@ -160,7 +160,7 @@ export class Sessions {
 
   /** The sessions of an account that have not ended, the latest first. */
   list(user: number, request: Request): SessionRecord[] {
-    const secret = this.secretOf(request);
+    const secret = this.readSecret(request);
     const own = secret === undefined ? undefined : sha256(secret);
     const rows = this.database
       .query(
@@ -183,7 +183,7 @@ export class Sessions {
 
   /** Ends all sessions of an account except that of the request. @returns how many */
   endOthers(user: number, request: Request): number {
-    const own = this.secretOf(request);
+    const own = this.readSecret(request);
     return this.endWhere(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
   }
 
@@ -247,21 +247,21 @@ export class Sessions {
 
   /** The cookie that removes that of a request, whose session has ended; undefined if it has none. */
   endedCookie(request: Request): string | undefined {
-    const given = cookieOf(request, this.cookieName(request));
+    const given = readCookie(request, this.cookieName(request));
     return given ? this.cookie("", 0, request) : undefined;
   }
 
   private cookie(value: string, seconds: number, request: Request): string {
-    const path = basePathOf(request, this.options) || "/";
+    const path = findBasePath(request, this.options) || "/";
     const isSecure = this.isSecure(request);
     return printCookie(this.cookieName(request), value, { path, seconds, site: "Lax", isSecure });
   }
 
   private cookieName(request: Request): string {
-    return this.isSecure(request) && basePathOf(request, this.options) === "" ? HOST_COOKIE : COOKIE;
+    return this.isSecure(request) && findBasePath(request, this.options) === "" ? HOST_COOKIE : COOKIE;
   }
 
-  private secretOf(request: Request): string | undefined {
+  private readSecret(request: Request): string | undefined {
     return secretIn(request, this.cookieName(request));
   }
 }
@@ -273,13 +273,13 @@ const csrfFailed = (reason: string): Problem => new Problem("forbidden", `CSRF F
 const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32);
 
 /** Derived from the cookie's value, which cannot be recovered from it. */
-const csrfTokenOf = (secret: string): string => sha256(`csrf ${secret}`);
+const deriveCsrfToken = (secret: string): string => sha256(`csrf ${secret}`);
 
 /** True if a browser sends a session cookie, valid or not. */
 export const hasSessionCookie = (request: Request): boolean =>
   [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
 
 function secretIn(request: Request, name: string): string | undefined {
-  const value = cookieOf(request, name);
+  const value = readCookie(request, name);
   return value !== null && hasSecretForm(value) ? value : undefined;
 }

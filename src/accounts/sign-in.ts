@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import { withReserve } from "../platform/disk-reserve.ts";
 import { currentRequest, identify } from "../platform/request-context.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { AccountAudit, SignInMethod } from "./account-audit.ts";
 import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
@@ -95,7 +95,7 @@ export class SignIns {
    */
   async checkCode<T>(username: string, use: () => T | CodeResult): Promise<T> {
     return this.attempt(username, "check", async () => {
-      await writeLockOf(this.parts.database).free();
+      await getWriteLock(this.parts.database).free();
       const result = use();
       const error = typeof result === "string" ? CODE_ERRORS[result as CodeResult] : undefined;
       if (error === undefined) return result as T;
@@ -188,7 +188,7 @@ export class SignIns {
     address: string | undefined,
   ): Promise<void> {
     const { database, secondFactors, audit } = this.parts;
-    await writeLockOf(database).free();
+    await getWriteLock(database).free();
     if (method === "check" || method === "confirm") return this.setLastLogin(user);
     const { username } = database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
       username: string;

@@ -4,7 +4,7 @@ import { currentOrigin } from "../platform/request-context.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { type AuditLog, auditOf } from "./audit.ts";
+import { type AuditLog, getAuditLog } from "./audit.ts";
 
 /** `read` allows requests that change nothing, `write` everything that the user may do. */
 export const SCOPES = ["read", "write"] as const;
@@ -61,7 +61,7 @@ export class Tokens {
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    this.audit = auditOf(database, clock);
+    this.audit = getAuditLog(database, clock);
   }
 
   /** Creates a token. It cannot be read again: only its SHA-256 is stored. @throws Problem invalid_request */

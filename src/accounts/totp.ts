@@ -12,10 +12,10 @@ const DRIFT = 1;
 export const newTotpSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Array(20));
 
 /** The step that a time lies in. @param at milliseconds since 1970-01-01 UTC */
-export const stepOf = (at: number): number => Math.floor(at / STEP);
+export const toTimeStep = (at: number): number => Math.floor(at / STEP);
 
 /** The code of a step (RFC 4226, section 5.3). */
-export function codeOf(secret: Uint8Array, step: number, digits = DIGITS): string {
+export function computeCode(secret: Uint8Array, step: number, digits = DIGITS): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = Buffer.from(new Bun.CryptoHasher("sha1", secret).update(counter).digest());
@@ -28,8 +28,8 @@ export function codeOf(secret: Uint8Array, step: number, digits = DIGITS): strin
 export function matchingStep(secret: Uint8Array, code: string, at: number): number | undefined {
   const given = Buffer.from(code);
   let found: number | undefined;
-  for (let step = Math.max(0, stepOf(at) - DRIFT); step <= stepOf(at) + DRIFT; step++) {
-    const wanted = Buffer.from(codeOf(secret, step));
+  for (let step = Math.max(0, toTimeStep(at) - DRIFT); step <= toTimeStep(at) + DRIFT; step++) {
+    const wanted = Buffer.from(computeCode(secret, step));
     if (given.length === wanted.length && timingSafeEqual(given, wanted)) found = step;
   }
   return found;

@@ -10,7 +10,7 @@ import { lockHolder } from "../operations/health/check-machine.ts";
 import { type Config, storeAccess } from "../config.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { commandLineOrigin } from "../accounts/audit-offline.ts";
-import { auditOf, type AuditEvent } from "../accounts/audit.ts";
+import { getAuditLog, type AuditEvent } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type Log, openLog } from "../platform/log.ts";
@@ -32,10 +32,10 @@ export const DATABASE = "labd.sqlite";
 
 /** Place of backups: a directory, or an object store. */
 export const backupDirectory = (config: Config): string =>
-  config.backup_dir === "" ? join(config.data_dir, "backups") : destinationOf(config.backup_dir);
+  config.backup_dir === "" ? join(config.data_dir, "backups") : resolveDestination(config.backup_dir);
 
 /** An absolute path, or `s3://bucket/prefix`. */
-export const destinationOf = (to: string): string =>
+export const resolveDestination = (to: string): string =>
   isStoreAddress(to) ? to.replace(/\/+$/, "") : resolve(to);
 
 /** The audit event of a backup. */
@@ -117,7 +117,7 @@ export async function openData(config: Config): Promise<Opened> {
     checkpoints: !config.litestream,
     patience: WRITE_PATIENCE,
   });
-  const audit = auditOf(database, systemClock);
+  const audit = getAuditLog(database, systemClock);
   audit.defaultOrigin = commandLineOrigin(audit);
   if (saved) audit.record(saved);
   return {
@@ -131,7 +131,7 @@ export async function openData(config: Config): Promise<Opened> {
 }
 
 /** The scoring service of an opened data directory, on this thread. */
-export function openScoringOf({ database }: Opened, config: Config): Promise<Scoring> {
+export function openScoringFor({ database }: Opened, config: Config): Promise<Scoring> {
   return openScoring({
     ...scoringOptions(config),
     database,
@@ -151,7 +151,7 @@ export function explainFailure(directory: string, error: unknown): unknown {
   if (code !== "busy" || !String((cause as { code?: string } | undefined)?.code).startsWith("SQLITE_BUSY"))
     return error;
   const pid = lockHolder(join(directory, `${DATABASE}-shm`), { byte: WRITER_BYTE });
-  const writer = pid === undefined ? "another process" : `process ${pid} (${commandOf(pid)})`;
+  const writer = pid === undefined ? "another process" : `process ${pid} (${readCommandLine(pid)})`;
   return new Problem(
     "busy",
     `The database was not free within ${WRITE_PATIENCE / 1000} seconds: ${writer} is writing, an import or a bulk change, for example. Try again when it has ended.`,
@@ -160,7 +160,7 @@ export function explainFailure(directory: string, error: unknown): unknown {
 }
 
 /** The program of a process and its first argument, which have no secrets. */
-function commandOf(pid: number): string {
+function readCommandLine(pid: number): string {
   try {
     const [program, action = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
     return `${basename(program)} ${action}`.trim();

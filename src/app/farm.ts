@@ -7,7 +7,7 @@ import type { Log } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
 /** Identifies the server of a data directory; a copy of the directory has another owner. */
-function ownerOf(dataDirectory: string): string {
+function identifyOwner(dataDirectory: string): string {
   const file = "/etc/machine-id";
   const machine = existsSync(file) ? readFileSync(file, "utf8") : "";
   const words = JSON.stringify([machine, hostname(), realpathSync(dataDirectory)]);
@@ -15,7 +15,7 @@ function ownerOf(dataDirectory: string): string {
 }
 
 /** The farm of a server with a queue (setting `queue`); else undefined. */
-export function farmOf(
+export function prepareFarm(
   config: Config,
   log: Log,
 ): { open: (dependencies: FarmDependencies) => Farm; state: () => FarmState | null } | undefined {
@@ -24,7 +24,7 @@ export function farmOf(
   return {
     open(dependencies) {
       const address = { url: config.queue, ca: config.ca_file };
-      const owner = ownerOf(config.data_dir);
+      const owner = identifyOwner(config.data_dir);
       const options = { address, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
       return (dispatcher = new Dispatcher(options, dependencies));
     },

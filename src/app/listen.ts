@@ -1,5 +1,5 @@
 import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
-import { placeOf } from "../operations/backup/places.ts";
+import { parsePlace } from "../operations/backup/places.ts";
 import { openSchedule } from "../operations/backup/schedule.ts";
 import { noteCommitted } from "../operations/health/lost-database.ts";
 import { changedSettings, type Config, isSecret, refuseMistakes, socketPath } from "../config.ts";
@@ -10,11 +10,11 @@ import { systemClock } from "../platform/clock.ts";
 import { fillReserve } from "../platform/disk-reserve.ts";
 import { spawnSelf } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { backupDirectory } from "./data-directory.ts";
 import { type App, open } from "./open.ts";
-import { environmentOf } from "./options.ts";
+import { toEnvironment } from "./options.ts";
 import { findInvalidSettings } from "./setting-mistakes.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
@@ -63,7 +63,7 @@ export async function listen(
     await Promise.race([socket.stop(false), grace.promise]);
     clearTimeout(timer);
     await socket.stop(true);
-    await writeLockOf(service.database).free();
+    await getWriteLock(service.database).free();
     audit.stop();
     committed.stop();
     await service.close();
@@ -164,7 +164,7 @@ function scheduleBackups(
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
   return openSchedule({
-    directory: placeOf(config.data_dir, directory).directory,
+    directory: parsePlace(config.data_dir, directory).directory,
     hours: config.backup_hours,
     clock,
     log,
@@ -176,7 +176,7 @@ function scheduleBackups(
         stdout: "pipe",
         stderr: "pipe",
         // Not as flags, which everybody on the machine sees: S3 keys are among them.
-        env: { ...process.env, ...environmentOf(config) },
+        env: { ...process.env, ...toEnvironment(config) },
       }),
   });
 }

@@ -20,19 +20,19 @@ import {
 } from "../inventory/index.ts";
 import INVENTORY from "../sample/inventory.json";
 import { openScoring, type Scoring } from "../scoring/index.ts";
-import { auditOf } from "../accounts/audit.ts";
+import { getAuditLog } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
-import { ownershipOf } from "../accounts/owner.ts";
-import { callerOf } from "../platform/caller.ts";
+import { makeOwnership } from "../accounts/owner.ts";
+import { identifyCaller } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
 import { makeRoomToOpen } from "../platform/disk-reserve.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { isOwnHost } from "../platform/own-host.ts";
-import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
+import { findBaseUrl, findBasePath, isUnsafe } from "../platform/origin.ts";
 import { linkPurpose } from "../accounts/account-routes.ts";
-import { guardsOf } from "../accounts/guards.ts";
+import { makeGuards } from "../accounts/guards.ts";
 import { accountRoutes } from "../accounts/routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
@@ -47,23 +47,23 @@ import {
 import { openTaskRoutes } from "../tasks/index.ts";
 import { Tasks } from "../tasks/tasks.ts";
 import { StorageState } from "../platform/storage-state.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import type { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
-import { farmOf } from "./farm.ts";
+import { prepareFarm } from "./farm.ts";
 import {
   accountOptions,
   allowedHosts,
   corsOrigins,
-  environmentOf,
+  toEnvironment,
   publicUrlOptions,
   scoringOptions,
 } from "./options.ts";
 import { TAGS } from "./tags.ts";
-import { remindersOf } from "./reminders.ts";
-import { webhooksOf } from "./webhooks.ts";
+import { prepareReminders } from "./reminders.ts";
+import { prepareWebhooks } from "./webhooks.ts";
 
 /** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
 export interface App {
@@ -112,7 +112,7 @@ export async function open(
       "1 if the service takes requests, as /readyz says; else 0.",
       isReady,
     );
-    const answer = await answerOf(config, parts, reasons);
+    const answer = await makeAnswer(config, parts, reasons);
     parts.tasks.open();
     parts.webhooks.deliverer.start();
     parts.reminders.sender.start();
@@ -149,7 +149,7 @@ async function openData(config: Config, log: Log, clock: Clock): Promise<Databas
   const database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS, { checkpoints });
   requireWritable(database);
   if (checkpoints && isReplicated(database)) log.problem("litestream is not set", { see: "labd doctor" });
-  if (saved) auditOf(database, clock).record(saved);
+  if (saved) getAuditLog(database, clock).record(saved);
   return database;
 }
 
@@ -177,7 +177,7 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   await addFirstAdministrator(accounts, config.admin_password);
   const memberships = openMemberships(database, clock);
   const identity = openIdentity({ settings: config, log, database, clock, accounts, memberships });
-  const farm = farmOf(config, log);
+  const farm = prepareFarm(config, log);
   const tasks = new Tasks({ database, clock, log });
   const scoring = await openScoring({
     ...scoringOptions(config),
@@ -187,9 +187,9 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
     clock,
     log,
     workers: config.workers,
-    clientOf: (request) => callerOf(request, accounts),
-    guards: guardsOf(accounts),
-    ownership: ownershipOf(accounts),
+    identifyClient: (request) => identifyCaller(request, accounts),
+    guards: makeGuards(accounts),
+    ownership: makeOwnership(accounts),
     requireWritable: () => {
       const problem = storage.problem();
       if (problem) throw problem;
@@ -198,8 +198,8 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   const imports = new Imports(database, clock, log);
   tasks.addSource(importTasks(imports, database));
   const pool = new RequestPool({ version: VERSION, log });
-  const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
-  const reminders = remindersOf({ database, accounts }, config, { clock, log });
+  const webhooks = prepareWebhooks({ database, accounts }, config, { clock, log });
+  const reminders = prepareReminders({ database, accounts }, config, { clock, log });
   const metrics = new Metrics();
   reportThrottledSignIns(accounts, metrics, log);
   const backupFailure = new BackupFailure(() =>
@@ -251,15 +251,15 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   };
 }
 
-async function answerOf(config: Config, parts: Parts, notReadyReasons: () => string[]): Promise<Answer> {
+async function makeAnswer(config: Config, parts: Parts, notReadyReasons: () => string[]): Promise<Answer> {
   // Most commands show no pages.
   const { pageForJson, pageForMissing, pageForReference, webRoutes } = await import("../web/index.ts");
   const { accounts, database } = parts;
   const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
-    base: basePathOf(request, reach),
+    base: findBasePath(request, reach),
     session: hasSessionCookie(request),
-    person: accounts.personOf(request),
+    person: accounts.findPerson(request),
     provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
   });
   return openHttp({
@@ -271,7 +271,7 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
       if (path.startsWith("/soap/")) return accounts.verifyHeader(request);
       const problem = problemOfWrite(request, path, parts.storage);
       if (problem) throw problem;
-      const free = needsWriteLock(request) ? writeLockOf(database).free() : undefined;
+      const free = needsWriteLock(request) ? getWriteLock(database).free() : undefined;
       return free ? free.then(() => accounts.verifyHeader(request)) : accounts.verifyHeader(request);
     },
     reach,
@@ -282,8 +282,8 @@ async function answerOf(config: Config, parts: Parts, notReadyReasons: () => str
       introduction: INTRODUCTION,
       tags: TAGS,
       page: (request, document) => pageForReference(request, document, pageContext(request)),
-      baseOf: (request) =>
-        basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach),
+      findBase: (request) =>
+        findBasePath(request, reach) === "" && config.public_url === "" ? "" : findBaseUrl(request, reach),
     },
     observe: requestObserver(parts.metrics),
     services: [
@@ -353,7 +353,7 @@ const serviceRoutes = (
     database: join(config.data_dir, DATABASE),
     backupDirectory: backupDirectory(config),
     backupHours: config.backup_hours,
-    environment: () => environmentOf(config),
+    environment: () => toEnvironment(config),
   }),
 ];
 

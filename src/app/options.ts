@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
+import { type Config, SETTING_NAMES, variableName } from "../config.ts";
 import type { AccountOptions } from "../accounts/accounts.ts";
 import type { PublicUrlOptions } from "../platform/origin.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
@@ -9,8 +9,8 @@ import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 const PASSWORD_HASHES = Math.max(1, Math.min(4, availableParallelism() >> 1));
 
 /** All settings as variables, for a child process with the same configuration. */
-export const environmentOf = (config: Config): Record<string, string> =>
-  Object.fromEntries(SETTING_NAMES.map((name) => [variableOf(name), String(config[name])]));
+export const toEnvironment = (config: Config): Record<string, string> =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [variableName(name), String(config[name])]));
 
 export function scoringOptions(config: Config) {
   return {

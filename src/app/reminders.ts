@@ -7,7 +7,7 @@ import type { Database } from "../platform/sqlite.ts";
 import { openReminders } from "../reminders/index.ts";
 
 /** The reminders of a database. Nothing is sent until the sender is started. */
-export const remindersOf = (
+export const prepareReminders = (
   { database, accounts }: { database: Database; accounts: Accounts },
   { public_url: base, smtp_url: smtpUrl, ca_file: caFile }: Config,
   { clock, log }: { clock: Clock; log: Log },

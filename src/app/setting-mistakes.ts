@@ -21,8 +21,8 @@ export const findInvalidSettings = (config: Config): string[] => [
   ...oidcMistakes(config).filter((mistake) => !ldapMistakes(config).includes(mistake)),
   ...(config.queue === ""
     ? []
-    : mistakeOf(() => connectionOptions({ url: config.queue, ca: config.ca_file }))),
-  ...mistakeOf(() => readNetworks(config.webhook_allow)),
+    : catchMistake(() => connectionOptions({ url: config.queue, ca: config.ca_file }))),
+  ...catchMistake(() => readNetworks(config.webhook_allow)),
   ...emailMistakes(config),
 ];
 
@@ -52,18 +52,18 @@ function tlsMistakes(config: Config): string[] {
   if (certificate === "" || key === "") return ["tls_certificate and tls_key: set both or neither."];
   if (socketPath(config) !== "")
     return ["tls_certificate: a Unix socket (setting host) does not support TLS."];
-  return mistakeOf(() => readCertificate({ certificate, key }));
+  return catchMistake(() => readCertificate({ certificate, key }));
 }
 
 function emailMistakes({ smtp_url, ca_file, public_url }: Config): string[] {
   if (smtp_url === "") return [];
   const missing =
     public_url === "" ? ["smtp_url: requires public_url, the address of the links in e-mails."] : [];
-  return [...missing, ...mistakeOf(() => parseSmtpUrl(smtp_url, ca_file))];
+  return [...missing, ...catchMistake(() => parseSmtpUrl(smtp_url, ca_file))];
 }
 
 /** The message of the Problem that `read` throws; else nothing. */
-function mistakeOf(read: () => unknown): string[] {
+function catchMistake(read: () => unknown): string[] {
   try {
     read();
     return [];

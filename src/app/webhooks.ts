@@ -13,7 +13,7 @@ import { openWebhooks, type Webhooks } from "../webhooks/index.ts";
 const silent = openLog("off", () => {}, systemClock.now);
 
 /** The webhooks of a database. Nothing is delivered until the deliverer is started. */
-export function webhooksOf(
+export function prepareWebhooks(
   { database, accounts }: { database: Database; accounts: Accounts },
   config: Config,
   { clock = systemClock, log = silent }: { clock?: Clock; log?: Log } = {},

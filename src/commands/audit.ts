@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditHead, auditOf, canonical, hasAudit, verifyChain } from "../accounts/audit.ts";
+import { type AuditHead, getAuditLog, canonical, hasAudit, verifyChain } from "../accounts/audit.ts";
 import { readFilter } from "../accounts/audit-routes.ts";
 import { DATABASE, requireDatabase } from "../app/data-directory.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -73,7 +73,7 @@ function exportLines(call: Call): Promise<void> {
     call.value(flag),
   );
   return withLog(call, async (reader) => {
-    for (const page of auditOf(reader, systemClock).pages(readFilter({ since, until, actor, action })))
+    for (const page of getAuditLog(reader, systemClock).pages(readFilter({ since, until, actor, action })))
       for (const entry of page) await call.print(`${canonical(entry)}\n`);
   });
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { recordOffline } from "../accounts/audit-offline.ts";
 import type { AuditEvent } from "../accounts/audit.ts";
-import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
+import { backupDirectory, backupNote, backUp, DATABASE, resolveDestination } from "../app/data-directory.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { BACKUP_KEY, createBackupKey } from "../operations/backup/encryption.ts";
 import { LEFT_OUT, listBackups } from "../operations/backup/manifest.ts";
@@ -32,7 +32,7 @@ export const backup: Command = {
   async run(call) {
     const { config } = call.configuration();
     const to = call.value("--to");
-    const place = to === undefined ? backupDirectory(config) : destinationOf(to);
+    const place = to === undefined ? backupDirectory(config) : resolveDestination(to);
     if (call.has("--make-key")) return makeKey(call, config);
     if (call.has("--list")) return call.print(await listing(config, place));
     const line = transferLine(call.streams.stderr);

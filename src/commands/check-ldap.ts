@@ -16,7 +16,7 @@ import type { Config } from "../config.ts";
 import { systemClock } from "../platform/clock.ts";
 import { openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { identitiesOf } from "./user-link.ts";
+import { openIdentities } from "./user-link.ts";
 
 type Options = NonNullable<ReturnType<typeof readLdapOptions>>;
 type Found = NonNullable<Awaited<ReturnType<typeof lookUp>>>;
@@ -120,7 +120,7 @@ function admission(config: Config, options: Options, { person }: Found, typed: s
   const database = openReader(path);
   try {
     const accounts = new Accounts(database, systemClock, accountOptions(config));
-    const { refusal, account } = identitiesOf({ database, accounts }).preview(person, options);
+    const { refusal, account } = openIdentities({ database, accounts }).preview(person, options);
     const name = account ?? person.username.toLowerCase();
     if (refusal !== undefined) return [`no: ${REMEDIES[refusal](name, typed)}`, false];
     return [`yes, as ${name}${account === null ? ", which the first sign-in creates" : ""}`, true];

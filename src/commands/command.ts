@@ -1,5 +1,5 @@
 import {
-  flagOf,
+  flagName,
   type Resolved,
   resolveConfig,
   SETTING_NAMES,
@@ -36,7 +36,7 @@ interface Named {
   /** The settings that the command reads; each is also one of its flags. */
   settings: readonly SettingName[];
   /** The flag that gives a member of a request, for errors with a path. */
-  flagOf?: Readonly<Record<string, string>>;
+  flagNames?: Readonly<Record<string, string>>;
   /** A complete command line that does something useful, and notes on it. */
   example: string;
 }
@@ -58,7 +58,7 @@ const CONFIG_FLAG = "--config";
 export const settingFlags = ({ settings }: Command): Flags => ({
   ...Object.fromEntries(
     settings.map((name) => [
-      `${flagOf(name)} ${typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE"}`,
+      `${flagName(name)} ${typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE"}`,
       SETTINGS[name].sentence,
     ]),
   ),
@@ -107,7 +107,7 @@ export class Call {
   sources(): Sources {
     const flags: Partial<Record<SettingName, string>> = {};
     for (const name of this.command.settings) {
-      const value = this.value(flagOf(name));
+      const value = this.value(flagName(name));
       if (value !== undefined) flags[name] = value;
     }
     return { flags, environment: this.environment, file: this.value(CONFIG_FLAG) };

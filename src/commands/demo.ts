@@ -11,7 +11,7 @@ import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import { ENDPOINT } from "../scoring/index.ts";
 import { ALL_SETTINGS, type Command } from "./command.ts";
 import { SAMPLE_CORPUS } from "./corpus.ts";
-import { all, type Element, find, escapeXml, soapCall, textOf } from "./soap-call.ts";
+import { all, type Element, find, escapeXml, soapCall, readText } from "./soap-call.ts";
 import { serviceHint, untilStopped } from "./stop-signal.ts";
 import { textTable } from "./text-table.ts";
 
@@ -116,8 +116,8 @@ ${matchTable(prediction)}
 function matchTable(prediction: Element): string {
   const matches = all(prediction, "pattern").flatMap((pattern) =>
     all(pattern, "motifMatch").map((match) => ({
-      name: textOf(pattern, "elmIdentifierName") || textOf(pattern, "expression"),
-      text: (element: string) => textOf(match, element),
+      name: readText(pattern, "elmIdentifierName") || readText(pattern, "expression"),
+      text: (element: string) => readText(match, element),
     })),
   );
   const published = matches.find(

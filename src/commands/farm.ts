@@ -2,7 +2,7 @@ import { type FarmStatus, readStatus } from "../farm/index.ts";
 import { size } from "../platform/check-result.ts";
 import { Problem } from "../problem.ts";
 import type { Command } from "./command.ts";
-import { minuteOf, textTable } from "./text-table.ts";
+import { formatMinute, textTable } from "./text-table.ts";
 
 export const farm: Command = {
   name: "farm",
@@ -70,7 +70,7 @@ function workerTables(workers: FarmStatus["workers"]): string[] {
       String(worker.counts.failed),
       String(worker.counts.returned),
       size(worker.memory),
-      minuteOf(worker.since),
+      formatMinute(worker.since),
       worker.fits ? "working" : worker.draining ? "draining" : "not accepting jobs",
     ]);
     tables.push(textTable(head, rows));

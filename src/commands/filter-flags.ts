@@ -8,20 +8,20 @@ import {
 } from "../scoring/index.ts";
 import type { Call, Flags } from "./command.ts";
 
-const flagOf = ({ flag, name }: Filter): string => flag ?? `--${name.replaceAll("_", "-")}`;
+const flagName = ({ flag, name }: Filter): string => flag ?? `--${name.replaceAll("_", "-")}`;
 
 /** The flags of one filter, with their help. */
-function flagsOf(filter: Filter): [string, string][] {
+function listFlags(filter: Filter): [string, string][] {
   if (filter.switches) return Object.entries(filter.switches).map(([flag, [, help]]) => [flag, help]);
   const help = `Print o${filter.description.slice(1)}`;
   if (filter.kind === "limit")
-    return [[`${flagOf(filter)} ${filter.type === "count" ? `0-${filter.maximum}` : "N"}`, help]];
+    return [[`${flagName(filter)} ${filter.type === "count" ? `0-${filter.maximum}` : "N"}`, help]];
   const choices = filter.choices ? `: ${Object.keys(filter.choices).join(", ")}` : "";
-  return [[`${flagOf(filter)} VALUES`, `${help.replace(/\.$/, "")}, separated by commas${choices}.`]];
+  return [[`${flagName(filter)} VALUES`, `${help.replace(/\.$/, "")}, separated by commas${choices}.`]];
 }
 
 /** The flags that limit the printed matches. */
-export const filterFlags = ({ filters }: MatchTable): Flags => Object.fromEntries(filters.flatMap(flagsOf));
+export const filterFlags = ({ filters }: MatchTable): Flags => Object.fromEntries(filters.flatMap(listFlags));
 
 /** The values of the filters that are given. @throws Problem usage for a value that a filter does not have, and for opposite flags */
 export function filterValues(call: Call, { filters }: MatchTable, help: string): FilterValues {
@@ -46,7 +46,7 @@ function switchedValue(
 }
 
 function givenValue(call: Call, filter: Filter, help: string): string[] | number | undefined {
-  const flag = flagOf(filter);
+  const flag = flagName(filter);
   const given = call.value(flag);
   if (given === undefined) return undefined;
   const wrong = (expected: string): Problem =>

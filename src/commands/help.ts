@@ -1,10 +1,10 @@
-import { variableOf } from "../config.ts";
+import { variableName } from "../config.ts";
 import { type Command, settingFlags } from "./command.ts";
 
 const WIDTH = 100;
 
 /** The help of one command. */
-export function helpOf(command: Command): string {
+export function formatHelp(command: Command): string {
   const { name, summary, example, flags } = command;
   const groups: [string, Row[]][] = [];
   if (command.actions) {
@@ -33,7 +33,7 @@ export function helpOfAll(commands: readonly Command[], version: string): string
     `labd ${version}: conservation scoring (SOAP) and laboratory inventory (REST) in one executable.\n\n` +
     `Usage: labd COMMAND [flags]\n\n${columns(rows, Math.max(...rows.map(([left]) => left.length)) + 4)}\n\n` +
     "Every command has --help with an example; labd --version prints the version.\n" +
-    `Settings come from flags, variables such as ${variableOf("data_dir")}, and labd.toml, in that order; labd check shows them.\n\n` +
+    `Settings come from flags, variables such as ${variableName("data_dir")}, and labd.toml, in that order; labd check shows them.\n\n` +
     "Example:\n  labd demo            try everything on sample data\n  labd serve --data-dir /var/lib/labd --port 8480\n"
   );
 }

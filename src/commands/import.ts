@@ -11,7 +11,7 @@ import {
   USER_FLAG,
   withInventory,
 } from "./with-inventory.ts";
-import { countOf } from "../platform/words.ts";
+import { pluralize } from "../platform/words.ts";
 
 /** Exit codes: wrong cells (EX_DATAERR of sysexits.h), and Ctrl-C as in shells. */
 const DATA_ERROR = 65;
@@ -125,13 +125,14 @@ function summary(report: ImportReport): string {
   if (errors.length > 0) {
     const cells = errors.map(({ row, column, message }) => [String(row), column ?? "-", message]);
     const more = report.more_errors ? "There are more errors. " : "";
-    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${countOf(rows, "row")} ${dry ? "would be" : "was"} written.\n`;
+    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${pluralize(rows, "row")} ${dry ? "would be" : "was"} written.\n`;
   }
-  const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${countOf(rows, "row")}`;
+  const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${pluralize(rows, "row")}`;
   const made = [
-    locations > 0 && countOf(locations, "new parent location"),
-    units > 0 && countOf(units, "new unit"),
-    report.archive && `${countOf(report.archive.files, "file")} and ${countOf(report.archive.notes, "note")}`,
+    locations > 0 && pluralize(locations, "new parent location"),
+    units > 0 && pluralize(units, "new unit"),
+    report.archive &&
+      `${pluralize(report.archive.files, "file")} and ${pluralize(report.archive.notes, "note")}`,
   ].filter(Boolean);
   const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
   const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
@@ -144,14 +145,14 @@ function preview({ match, existing, changes, updated }: ImportReport): string {
     .filter((by) => match === "none" && (existing[by] ?? 0) > 0)
     .map(
       (by) =>
-        `${countOf(existing[by]!, "row")} would be added beside a record of the same ${by}: to change it, use --match ${by}.\n`,
+        `${pluralize(existing[by]!, "row")} would be added beside a record of the same ${by}: to change it, use --match ${by}.\n`,
     );
   const lines = changes.flatMap(({ row, name, changes }) =>
     changes.map(({ field, before, after }) => [String(row), name, field, shown(before), shown(after)]),
   );
   const more =
     updated > changes.length
-      ? `${countOf(updated - changes.length, "more record")} would change: --changes lists all.\n`
+      ? `${pluralize(updated - changes.length, "more record")} would change: --changes lists all.\n`
       : "";
   const table =
     lines.length === 0 ? "" : `${textTable(["row", "record", "field", "before", "after"], lines)}\n`;

@@ -27,7 +27,7 @@ import { user } from "./user.ts";
 import { webhook } from "./webhook.ts";
 import { worker } from "./worker.ts";
 import { wsdl } from "./wsdl.ts";
-import { causeOf, logLine } from "../platform/log.ts";
+import { findCause, logLine } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
@@ -101,7 +101,7 @@ function ofCommand(error: unknown): Problem {
 }
 
 function reportFailure(problem: Problem, name: string, streams: Streams): void {
-  const cause = causeOf(problem);
+  const cause = findCause(problem);
   const { code, message } = problem;
   // Before the settings are read, the error is that of a command, not of a service.
   const isService =

@@ -3,7 +3,7 @@ import { Problem } from "../problem.ts";
 import { writeDurably } from "../platform/durable-file.ts";
 import { type Run, seriesPrinter } from "../scoring/index.ts";
 import type { Command } from "./command.ts";
-import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
+import { openShard, readResults, type ShardFile } from "./shard-file.ts";
 
 export const merge: Command = {
   name: "merge",
@@ -19,7 +19,7 @@ export const merge: Command = {
     const shards = orderedShards(call.operands);
     if (output !== undefined) return writeDurably(output, merged(shards));
     // Output cannot be taken back, so all hashes are checked before the first byte.
-    for (const shard of shards) for (const _ of resultsOf(shard));
+    for (const shard of shards) for (const _ of readResults(shard));
     // Chunks share a buffer, which a slow reader may not have emptied yet.
     for (const chunk of merged(shards)) await call.print(chunk.slice());
   },
@@ -29,7 +29,7 @@ export const merge: Command = {
 function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
   const { head, tail } = seriesPrinter(shards[0].format);
   yield new TextEncoder().encode(head);
-  for (const shard of shards) yield* resultsOf(shard);
+  for (const shard of shards) yield* readResults(shard);
   yield new TextEncoder().encode(tail);
 }
 
@@ -90,7 +90,7 @@ function findProblem(
 ): Finding | null {
   const { path, sha256 } = shard;
   const { shard: number, of } = shard.beginning;
-  const difference = differenceOf(shard, reference);
+  const difference = findDifference(shard, reference);
   if (difference !== null)
     return {
       isUnfinished: false,
@@ -129,7 +129,7 @@ const PROPERTIES: Record<keyof Run, string> = {
   calibration: "method or calibration of the corpus",
 };
 
-function differenceOf(shard: ShardFile, reference: ShardFile): string | null {
+function findDifference(shard: ShardFile, reference: ShardFile): string | null {
   const [one, other] = [shard.beginning, reference.beginning];
   for (const [field, name] of Object.entries(PROPERTIES) as [keyof Run, string][]) {
     if (one.run[field] === other.run[field]) continue;

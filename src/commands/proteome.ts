@@ -24,7 +24,7 @@ import type { Call, Command } from "./command.ts";
 import { filterFlags, filterValues, warnWithoutFeatures } from "./filter-flags.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
-import { shardOf } from "./shard-flag.ts";
+import { parseShard } from "./shard-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd proteome --help.";
@@ -42,7 +42,7 @@ export const proteome: Command = {
   name: "proteome",
   summary: "Search all proteins of an organism or a corpus for a motif.",
   settings: ["data_dir", "workers"],
-  flagOf: { patterns: "--pattern", motifClasses: "--class" },
+  flagNames: { patterns: "--pattern", motifClasses: "--class" },
   example:
     "labd proteome build --organism 9606\n" +
     "labd proteome search --pattern 'F...W..[LIV]' --organism 9606\n" +
@@ -93,26 +93,26 @@ export const proteome: Command = {
   },
 };
 
-function corpusOf(call: Call, { corpora }: Scoring): CorpusInfo {
+function chooseCorpus(call: Call, { corpora }: Scoring): CorpusInfo {
   const name = call.value("--corpus");
   const corpus = name === undefined ? corpora.active() : corpora.find(name);
   if (!corpus) throw new Problem("not_found", "There is no corpus yet. Add one: labd corpus add FILE");
   return corpus;
 }
 
-async function selectionOf(call: Call) {
+async function readSelection(call: Call) {
   const file = call.value("--proteins");
   const names = file === undefined ? undefined : new TextDecoder().decode(await readText(file));
   return { organism: call.value("--organism"), names };
 }
 
 async function build(call: Call): Promise<void> {
-  const shard = shardOf(call, HELP) ?? undefined;
-  const selection = await selectionOf(call);
+  const shard = parseShard(call, HELP) ?? undefined;
+  const selection = await readSelection(call);
   // Closed again before the work, so that a server can start meanwhile.
   const { plan, workers } = await withScoring(call, (scoring, _, config) => ({
     plan: planBuild({
-      corpus: corpusOf(call, scoring),
+      corpus: chooseCorpus(call, scoring),
       selection,
       shard,
       others: scoring.corpora.list(),
@@ -128,7 +128,7 @@ async function build(call: Call): Promise<void> {
   });
   progress.clear();
   if (plan.carryOvers.length > 0) call.warn(`Families carried over: ${count(carried)}.`);
-  await call.print(lineOf(plan.corpus));
+  await call.print(formatCorpus(plan.corpus));
 }
 
 /** Announces a build: its size, and the expected time and disk. */
@@ -150,12 +150,12 @@ async function search(call: Call): Promise<void> {
   if (patterns.length + motifClasses.length !== 1)
     throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
   const values = filterValues(call, TABLE, HELP);
-  const selection = await selectionOf(call);
+  const selection = await readSelection(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
   const request = await withScoring(call, (scoring, _, { workers }) => {
     const [pattern] = scoring.readPatterns({ patterns, motifClasses });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
-    const corpus = corpusOf(call, scoring);
+    const corpus = chooseCorpus(call, scoring);
     warnWithoutFeatures(call, scoring, TABLE, values);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
     return { corpus, pattern, model, selection, workers, source };
@@ -181,12 +181,12 @@ function describeResult({ searched, missing, matching, rows }: ProteomeTable): s
 
 async function list(call: Call): Promise<void> {
   await withScoring(call, ({ corpora }) => {
-    const lines = corpora.list().flatMap((corpus) => lineOf(corpus));
+    const lines = corpora.list().flatMap((corpus) => formatCorpus(corpus));
     return call.print(lines.join("") || "There is no corpus yet. Add one: labd corpus add FILE\n");
   });
 }
 
-function lineOf(corpus: CorpusInfo): string {
+function formatCorpus(corpus: CorpusInfo): string {
   const files = listFamilies(corpus);
   const proteins = new Set(files.flatMap((file) => file.proteins)).size;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);

@@ -83,7 +83,7 @@ async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup)
       detail: {
         created: backup.manifest.created,
         // Entries since the backup are in the former database only.
-        former_head: former && headOf(former),
+        former_head: former && readAuditHead(former),
         former: former && basename(former),
       },
     });
@@ -107,7 +107,7 @@ const keyWarnings = (database: string, directory: string): string =>
     .join("");
 
 /** The head of the audit log in a database that may be damaged. */
-function headOf(path: string): { seq: AuditHead["seq"]; hash: string } | null {
+function readAuditHead(path: string): { seq: AuditHead["seq"]; hash: string } | null {
   try {
     // A reader would leave a write-ahead log behind.
     const former = openWriter(path);

@@ -12,7 +12,7 @@ import {
   type Streams,
   unknownWord,
 } from "./command.ts";
-import { helpOf } from "./help.ts";
+import { formatHelp } from "./help.ts";
 
 /**
  * Parses the words after a command's name and runs it. `--flag value` and `--flag=value` are the same; `--` ends the flags.
@@ -27,7 +27,7 @@ export async function runCommand(
 ): Promise<number> {
   const { operands, given } = parse(command, words);
   if (given.has("--help")) {
-    streams.stdout.write(helpOf(command));
+    streams.stdout.write(formatHelp(command));
     return 0;
   }
   const [name, action] = command.actions ? chooseAction(command, operands.shift()) : ["", command];
@@ -46,15 +46,15 @@ export async function runCommand(
 }
 
 /** The place of an error, such as `--pattern 2` for `["patterns", 1]`. */
-function printFlag(path: Path, { flagOf = {} }: Command): string {
+function printFlag(path: Path, { flagNames = {} }: Command): string {
   const name = String(path.findLast((part) => typeof part === "string"));
   const index = path.at(-1);
-  const flag = flagOf[name] ?? name;
+  const flag = flagNames[name] ?? name;
   return typeof index === "number" ? `${flag} ${index + 1}` : flag;
 }
 
 function parse(command: Command, words: readonly string[]) {
-  const flags = Object.assign({}, ...actionsOf(command).map((action) => action.flags)) as Flags;
+  const flags = Object.assign({}, ...listActions(command).map((action) => action.flags)) as Flags;
   const known = placeholders({ ...command.flags, ...flags, ...settingFlags(command) });
   const option = (name: string) => ({
     type: known.get(name) === undefined ? ("boolean" as const) : ("string" as const),
@@ -80,7 +80,7 @@ function parse(command: Command, words: readonly string[]) {
   return { operands, given };
 }
 
-const actionsOf = (command: Command): Action[] => Object.values(command.actions ?? {});
+const listActions = (command: Command): Action[] => Object.values(command.actions ?? {});
 
 /** Names of flags with their placeholders; undefined for a switch. */
 const placeholders = (flags: Flags): Map<string, string | undefined> =>

@@ -27,7 +27,7 @@ import {
   sha256,
 } from "./print-scored.ts";
 import { progressBar, progressLine } from "./progress.ts";
-import { outputOf } from "./score-output.ts";
+import { chooseOutput } from "./score-output.ts";
 import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd scan --help.";
@@ -55,7 +55,7 @@ export const scan: Command = {
     "--resume": "Continue an interrupted --output file; proteins with results in it are not scanned again.",
   },
   settings: ["data_dir", "workers"],
-  flagOf: { motifClasses: "--classes" },
+  flagNames: { motifClasses: "--classes" },
   example:
     "labd corpus add --sample\nlabd scan --fasta p53.fasta\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
     "Homologs are searched once per protein. Matches are printed best first: by overall_p, then z. q is the expected\n" +
@@ -93,7 +93,7 @@ export const scan: Command = {
         scoring.features.version(),
         call.has("--joint"),
       ];
-      const output = outputOf(call, sha256(JSON.stringify(identity), fasta));
+      const output = chooseOutput(call, sha256(JSON.stringify(identity), fasta));
       const progress = progressLine(call.streams.stderr);
       const results = scoring.scoreQuestions(questions, {
         scoringModel,

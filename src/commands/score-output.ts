@@ -39,7 +39,7 @@ function standardOutput(call: Call): ScoreOutput {
 }
 
 /** The file of --output, or standard output. @param request identifies the run, as for openOutput */
-export const outputOf = (call: Call, request: string): ScoreOutput => {
+export const chooseOutput = (call: Call, request: string): ScoreOutput => {
   const path = call.value("--output");
   return path === undefined ? standardOutput(call) : openOutput(path, request, call.has("--resume"));
 };
@@ -61,7 +61,7 @@ export const isComplete = (path: string): boolean => hasContent(path) && !exists
 const CHUNK = 1 << 20;
 
 /** The bytes of a file from one offset to another; each chunk is valid until the next. */
-export function* chunksOf(path: string, from: number, to: number): Generator<Uint8Array> {
+export function* readChunks(path: string, from: number, to: number): Generator<Uint8Array> {
   const file = openSync(path, "r");
   try {
     const buffer = new Uint8Array(Math.min(CHUNK, to - from));
@@ -84,7 +84,7 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
   let bytes = kept?.bytes ?? 0;
   ftruncateSync(file, bytes);
   const hash = new Bun.CryptoHasher("sha256");
-  for (const chunk of chunksOf(path, 0, bytes)) hash.update(chunk);
+  for (const chunk of readChunks(path, 0, bytes)) hash.update(chunk);
   const append = (content: string | Uint8Array): void => {
     const buffer = typeof content === "string" ? new TextEncoder().encode(content) : content;
     for (let at = 0; at < buffer.length;) at += writeSync(file, buffer, at, buffer.length - at, bytes + at);

@@ -26,9 +26,9 @@ import {
   refuseParts,
   sha256,
 } from "./print-scored.ts";
-import { isComplete, outputOf } from "./score-output.ts";
+import { isComplete, chooseOutput } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
-import { shardOf } from "./shard-flag.ts";
+import { parseShard } from "./shard-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 /** Sources of queries, of which exactly one is given. */
@@ -65,7 +65,7 @@ export const score: Command = {
       "Score part I of N (from 1), each with about the same amount of work; labd merge joins their outputs.",
   },
   settings: ["data_dir", "workers"],
-  flagOf: {
+  flagNames: {
     patterns: "--pattern",
     motifClasses: "--elm",
     alignmentQuery: "--query",
@@ -81,7 +81,7 @@ export const score: Command = {
     const source = chooseSource(call);
     if (source === "--alignment" && call.has("--shard"))
       throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
-    const shard = shardOf(call, HELP);
+    const shard = parseShard(call, HELP);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const request = readRequest(call);
@@ -105,12 +105,12 @@ interface Request {
 const readRequest = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
-  options: { exhaustive: call.has("--exhaustive"), ...choiceOf(call) },
+  options: { exhaustive: call.has("--exhaustive"), ...readChoice(call) },
   input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
 });
 
 /** The flags that choose homologs; absent ones are left out. */
-function choiceOf(call: Call): HomologChoice {
+function readChoice(call: Call): HomologChoice {
   const fraction = (flag: string): number | undefined => {
     const percent = call.number(flag);
     return percent === undefined ? undefined : percent / 100;
@@ -132,7 +132,7 @@ async function scoreAlignment(
 ): Promise<void> {
   const version = scoring.corpora.scoringVersion();
   const identity = ["--alignment", call.value("--query"), input, scoringModel, options, format, version];
-  const output = outputOf(call, sha256(JSON.stringify(identity), text));
+  const output = chooseOutput(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
   const result = scoring.scoreAlignment({ alignment: text, query, ...input, scoringModel, options });
   await printAll(call, scoring, { results: [result].slice(output.done), format, output });
@@ -198,7 +198,7 @@ async function scoreQueries(
     return;
   }
   const features = shard ? "" : scoring.features.version();
-  const output = outputOf(call, sha256(JSON.stringify(beginning), features));
+  const output = chooseOutput(call, sha256(JSON.stringify(beginning), features));
   const own = questions.slice(beginning.first, beginning.first + beginning.questions);
   const progress = progressLine(call.streams.stderr);
   const results = scoring.scoreQuestions(own, {
@@ -236,7 +236,7 @@ function chooseSource(call: Call): (typeof SOURCES)[number] {
   if (given.length === 0)
     throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
   if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
-  if (given[0] === "--alignment" && Object.keys(choiceOf(call)).length > 0)
+  if (given[0] === "--alignment" && Object.keys(readChoice(call)).length > 0)
     throw new Problem(
       "usage",
       `With --alignment the homologs are the rows of the file. Remove others from it. ${HELP}`,

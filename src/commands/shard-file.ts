@@ -7,7 +7,7 @@ import {
   type ShardBeginning,
   type ShardEnd,
 } from "../scoring/index.ts";
-import { chunksOf } from "./score-output.ts";
+import { readChunks } from "./score-output.ts";
 
 /**
  * A shard in a file: the head of its format, a line that describes the shard, the results, a line with their hash, and the
@@ -56,10 +56,10 @@ export function openShard(path: string): ShardFile {
 }
 
 /** The results of a shard in chunks. @throws Problem invalid_request at the end if the hash differs */
-export function* resultsOf(shard: ShardFile): Generator<Uint8Array> {
+export function* readResults(shard: ShardFile): Generator<Uint8Array> {
   const hash = new Bun.CryptoHasher("sha256");
-  for (const chunk of chunksOf(shard.path, 0, shard.from)) hash.update(chunk);
-  for (const chunk of chunksOf(shard.path, shard.from, shard.to)) {
+  for (const chunk of readChunks(shard.path, 0, shard.from)) hash.update(chunk);
+  for (const chunk of readChunks(shard.path, shard.from, shard.to)) {
     hash.update(chunk);
     yield chunk;
   }
@@ -88,4 +88,4 @@ const isEnd = (value: unknown): value is ShardEnd =>
   typeof value === "object" && value !== null && "end" in value && "sha256" in value;
 
 const textBetween = (path: string, from: number, to: number): string =>
-  Buffer.concat([...chunksOf(path, from, to)].map((chunk) => Buffer.from(chunk))).toString("utf8");
+  Buffer.concat([...readChunks(path, from, to)].map((chunk) => Buffer.from(chunk))).toString("utf8");

@@ -5,7 +5,7 @@ import type { Call } from "./command.ts";
 const MAX_SHARDS = 1_000_000;
 
 /** The value of --shard; null without it. @throws Problem usage */
-export function shardOf(call: Call, help: string): Shard | null {
+export function parseShard(call: Call, help: string): Shard | null {
   const given = call.value("--shard");
   if (given === undefined) return null;
   const [, shard, of] = (/^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []).map(Number);

@@ -19,7 +19,7 @@ export const all = (element: Element, name: string): Element[] =>
   element.children.filter((child) => child.name === name);
 
 /** Text of the first child of this name; empty if there is none. */
-export const textOf = (element: Element, name: string): string => all(element, name)[0]?.text ?? "";
+export const readText = (element: Element, name: string): string => all(element, name)[0]?.text ?? "";
 
 /** Text as content or as an attribute, also within single quotes of a shell. */
 export const escapeXml = (text: string): string =>

@@ -10,7 +10,7 @@ export function textTable(head: string[], rows: string[][]): string {
 }
 
 /** A time in UTC to the minute; a dash for null. */
-export const minuteOf = (milliseconds: number | null): string =>
+export const formatMinute = (milliseconds: number | null): string =>
   milliseconds === null ? "-" : `${new Date(milliseconds).toISOString().slice(0, 16)}Z`;
 
 /** A time as RFC 3339 in UTC, for JSON. */

@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 import { Problem } from "../problem.ts";
-import { minuteOf, textTable, timestamp } from "./text-table.ts";
+import { formatMinute, textTable, timestamp } from "./text-table.ts";
 import { withData } from "./with-data.ts";
 
 const DAY = 86_400_000;
@@ -63,7 +63,7 @@ export const token: Command = {
             times.expires,
             times.last_used,
             times.revoked,
-          ].map(minuteOf);
+          ].map(formatMinute);
           return [prefix, username, name, scope, created, expires, used, revoked, id];
         });
         return call.print(textTable(head, rows));

@@ -14,7 +14,7 @@ import { textTable } from "./text-table.ts";
 import { withData } from "./with-data.ts";
 
 /** The links between accounts and external identities in a data directory. */
-export const identitiesOf = ({ database, accounts }: Pick<Opened, "database" | "accounts">): Identities =>
+export const openIdentities = ({ database, accounts }: Pick<Opened, "database" | "accounts">): Identities =>
   new Identities(database, systemClock, accounts, openMemberships(database, systemClock));
 
 /** `labd user link`. @throws Problem usage, invalid_setting, not_found, conflict, identity_unavailable */
@@ -27,7 +27,7 @@ export function linkUser(call: Call): Promise<void> {
   return withData(call, async (opened, config) => {
     const user = opened.accounts.userId(username);
     const subject = await resolveSubject(config, provider, call.value(`--${provider}`)!);
-    identitiesOf(opened).link(user, subject);
+    openIdentities(opened).link(user, subject);
     await call.print(`Linked ${username} to ${subject.label}, who signs in as this account from now on.\n`);
   });
 }
@@ -39,7 +39,7 @@ export function unlinkUser(call: Call): Promise<void> {
   if (!provider)
     throw new Problem("usage", `labd user unlink needs --from ${PROVIDERS.join(" or --from ")}.`);
   return withData(call, (opened) => {
-    const { label } = identitiesOf(opened).unlink(opened.accounts.userId(username), provider);
+    const { label } = openIdentities(opened).unlink(opened.accounts.userId(username), provider);
     return call.print(
       `Unlinked ${username} from ${label}, and ended its sessions. Tokens remain: labd token revoke --user ${username}\n`,
     );
@@ -51,7 +51,7 @@ export const recheckUsers = (call: Call): Promise<void> =>
   withData(call, async (opened, config) => {
     const options = readLdapOptions(config);
     if (!options) throw new Problem("invalid_setting", "ldap_url is empty: no directory is configured.");
-    const all = await recheckDirectory({ options, identities: identitiesOf(opened), ...opened });
+    const all = await recheckDirectory({ options, identities: openIdentities(opened), ...opened });
     const rows = all.map(({ username, outcome, why = "" }) => [username, outcome, why]);
     await call.print(textTable(["username", "outcome", "reason"], rows));
   });

@@ -2,8 +2,8 @@ import type { UserRecord } from "../accounts/accounts.ts";
 import { Problem } from "../problem.ts";
 import type { Call, Command } from "./command.ts";
 import { readPassword } from "./password-input.ts";
-import { minuteOf, textTable, timestamp } from "./text-table.ts";
-import { identitiesOf, linkUser, recheckUsers, unlinkUser } from "./user-link.ts";
+import { formatMinute, textTable, timestamp } from "./text-table.ts";
+import { openIdentities, linkUser, recheckUsers, unlinkUser } from "./user-link.ts";
 import { withData } from "./with-data.ts";
 import type { Opened } from "../app/data-directory.ts";
 
@@ -97,7 +97,7 @@ async function addUser(call: Call): Promise<void> {
 }
 
 function usersAsJson(opened: Opened, users: readonly UserRecord[]): object[] {
-  const identities = identitiesOf(opened);
+  const identities = openIdentities(opened);
   return users.map((user) => ({
     id: user.id,
     username: user.username,
@@ -113,7 +113,7 @@ function usersAsJson(opened: Opened, users: readonly UserRecord[]): object[] {
 }
 
 function userTable(opened: Opened, users: readonly UserRecord[]): string {
-  const identities = identitiesOf(opened);
+  const identities = openIdentities(opened);
   const rows = users.map((user) => {
     const states = [
       user.is_active === 1 ? "active" : "disabled",
@@ -121,7 +121,7 @@ function userTable(opened: Opened, users: readonly UserRecord[]): string {
       ...(opened.accounts.secondFactors.isOn(user.rid) ? ["second factor"] : []),
       ...identities.ofUser(user.rid).map(({ provider }) => provider),
     ];
-    return [user.username, user.full_name, user.group_name, states.join(", "), minuteOf(user.last_login)];
+    return [user.username, user.full_name, user.group_name, states.join(", "), formatMinute(user.last_login)];
   });
   return textTable(["username", "full name", "group", "state", "last sign-in"], rows);
 }
@@ -149,7 +149,7 @@ function secondFactor(call: Call): Promise<void> {
     const found = accounts.secondFactors.of(user);
     return call.print(
       found
-        ? `${username} has had a second factor since ${minuteOf(found.since)}; ${found.recovery_codes} recovery codes remain.\n`
+        ? `${username} has had a second factor since ${formatMinute(found.since)}; ${found.recovery_codes} recovery codes remain.\n`
         : `${username} has no second factor. It is set up in the browser, at /profile.\n`,
     );
   });

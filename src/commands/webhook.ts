@@ -1,5 +1,5 @@
 import type { Opened } from "../app/data-directory.ts";
-import { webhooksOf } from "../app/webhooks.ts";
+import { prepareWebhooks } from "../app/webhooks.ts";
 import { Problem } from "../problem.ts";
 import { parse } from "../platform/schema.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Webhooks,
 } from "../webhooks/index.ts";
 import type { Action, Call, Command } from "./command.ts";
-import { minuteOf, textTable, timestamp } from "./text-table.ts";
+import { formatMinute, textTable, timestamp } from "./text-table.ts";
 import { withData } from "./with-data.ts";
 
 /** The result of an action, as JSON and as text. */
@@ -29,7 +29,7 @@ const action = (declaration: Omit<Action, "run">, work: Work): Action => ({
   ...declaration,
   run: (call) =>
     withData(call, async (opened, config) => {
-      const webhooks = webhooksOf(opened, config);
+      const webhooks = prepareWebhooks(opened, config);
       try {
         const { json, text, failed } = await work({ ...opened, ...webhooks }, call);
         await (call.has("--json") ? call.printJson(json) : call.print(text));
@@ -52,7 +52,8 @@ function resolveWebhook({ store }: Webhooks, { operands: [typed] }: Call): Webho
 
 function withSecret(call: Call, { id, secret, formerUntil }: Webhook): Result {
   call.streams.stderr.write("The secret is not shown again.\n");
-  const former = formerUntil === null ? "" : `The former secret also signs until ${minuteOf(formerUntil)}.\n`;
+  const former =
+    formerUntil === null ? "" : `The former secret also signs until ${formatMinute(formerUntil)}.\n`;
   return {
     json: { id, secret, former_secret_until: timestamp(formerUntil) },
     text: `webhook ${id}\nsecret  ${secret}\n${former}`,
@@ -88,7 +89,7 @@ const deliveries: Work = (services, call) => {
   const found = services.store.deliveries(resolveWebhook(services, call), call.number("--count") ?? 20);
   const json = found.map(showDelivery);
   const rows = found.map(({ id, event, state, created, attempts, status, error }) => {
-    return [id, event, state, minuteOf(created), String(attempts), String(status ?? "-"), error ?? ""];
+    return [id, event, state, formatMinute(created), String(attempts), String(status ?? "-"), error ?? ""];
   });
   const head = ["delivery", "event", "state", "created", "attempts", "status", "error"];
   return { json, text: textTable(head, rows) };

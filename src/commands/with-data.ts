@@ -1,4 +1,4 @@
-import { openData, openScoringOf, type Opened } from "../app/data-directory.ts";
+import { openData, openScoringFor, type Opened } from "../app/data-directory.ts";
 import type { Config } from "../config.ts";
 import type { Scoring } from "../scoring/index.ts";
 import type { Call } from "./command.ts";
@@ -22,4 +22,4 @@ export const withScoring = <T>(
   call: Call,
   work: (scoring: Scoring, opened: Opened, config: Config) => T | Promise<T>,
 ): Promise<T> =>
-  withData(call, async (opened, config) => work(await openScoringOf(opened, config), opened, config));
+  withData(call, async (opened, config) => work(await openScoringFor(opened, config), opened, config));

@@ -1,12 +1,12 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import { commandLineOrigin } from "../accounts/audit-offline.ts";
-import { auditOf } from "../accounts/audit.ts";
+import { getAuditLog } from "../accounts/audit.ts";
 import { openData } from "../app/data-directory.ts";
 import { type App, open } from "../app/open.ts";
 import { type Config, type SettingName, socketPath } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
 import { systemClock } from "../platform/clock.ts";
-import { reasonOf } from "../platform/download.ts";
+import { describeReason } from "../platform/download.ts";
 import { Problem } from "../problem.ts";
 import { type Call, suggestion } from "./command.ts";
 
@@ -46,7 +46,7 @@ export async function withInventory<T>(
   const data = app ?? (await openData(config));
   try {
     if (app) {
-      const audit = auditOf(app.database, app.clock);
+      const audit = getAuditLog(app.database, app.clock);
       audit.defaultOrigin = commandLineOrigin(audit);
     }
     const token = addToken(data.accounts, user);
@@ -109,7 +109,7 @@ export async function callServer(request: Request, config: Config): Promise<Resp
   } catch (cause) {
     throw new Problem(
       "already_running",
-      `A labd server uses ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not respond (${reasonOf(cause)}). Give the --host and --port of the server.`,
+      `A labd server uses ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not respond (${describeReason(cause)}). Give the --host and --port of the server.`,
       { cause },
     );
   }

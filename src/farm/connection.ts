@@ -82,7 +82,7 @@ export async function connectRedis(address: QueueAddress, patience: Patience, lo
   let isLogged = false;
   const queue = redactedAddress(address.url);
   redis.on("error", (error: Error) => {
-    if (!isLogged) log.problem("queue away", { queue, cause: causeOf(error) });
+    if (!isLogged) log.problem("queue away", { queue, cause: describeCause(error) });
     isLogged = true;
   });
   redis.on("ready", () => {
@@ -93,7 +93,7 @@ export async function connectRedis(address: QueueAddress, patience: Patience, lo
 }
 
 /** The message of an error, or the different messages of several connection attempts. */
-export function causeOf(error: unknown): string {
+export function describeCause(error: unknown): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
   const messages = parts.map((part) => (part instanceof Error ? part.message : String(part)));
   return [...new Set(messages)].join("; ").replace(/\.$/, "");

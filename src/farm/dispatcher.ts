@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
 import { calibrationFileText, type Farm, type FarmDependencies, type Progress } from "../scoring/index.ts";
 import {
-  causeOf,
+  describeCause,
   connectionOptions,
   connectRedis,
   type QueueAddress,
@@ -173,7 +173,7 @@ export class Dispatcher implements Farm {
   async #connect(): Promise<void> {
     const redis = await connectRedis(this.options.address, "impatient", this.options.log);
     this.#redis = redis;
-    redis.on("error", (error) => (this.#state = { state: "away", cause: causeOf(error) }));
+    redis.on("error", (error) => (this.#state = { state: "away", cause: describeCause(error) }));
     redis.on("close", () => {
       this.#ownsQueue = false;
       if (this.#state.state !== "away") this.#state = { state: "away", cause: "The connection was closed." };
@@ -201,7 +201,7 @@ export class Dispatcher implements Farm {
   #turnFailed(error: unknown): void {
     this.#last.reconcile = -Infinity;
     if (this.#closed || this.#redis?.status !== "ready") return;
-    const cause = causeOf(error);
+    const cause = describeCause(error);
     if (this.#state.cause !== cause) this.options.log.problem("farm", { cause });
     this.#state = { state: "refuses", cause };
   }

@@ -1,7 +1,7 @@
 import { METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { FamiliesReport, FamiliesTask, IdleTask, IdleWork } from "../scoring/index.ts";
-import { causeOf } from "./connection.ts";
+import { describeCause } from "./connection.ts";
 import { encodeDelivery, type FamilyMessages, type FamilyRequest, mismatch } from "./family-messages.ts";
 
 /** Milliseconds in which the server answers a delivery with the next task. */
@@ -99,7 +99,7 @@ export class FamilyWorker implements IdleWork {
       await messages.deliver(encodeDelivery({ ...facts, ...outcome, isInterrupted }));
     } catch (error) {
       // The server gives the task out again.
-      log.problem("families", { cause: causeOf(error) });
+      log.problem("families", { cause: describeCause(error) });
     } finally {
       this.#tasks.delete(id);
     }

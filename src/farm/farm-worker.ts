@@ -4,7 +4,7 @@ import type { Redis } from "ioredis";
 import { METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
 import { type JobRequest, MAX_INTERRUPTIONS, Pool } from "../scoring/index.ts";
-import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import { describeCause, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
 import { RedisFamilyMessages } from "./family-messages.ts";
 import { FamilyWorker } from "./family-worker.ts";
 import { Executor, JobFailure, JobReturned } from "./executor.ts";
@@ -108,7 +108,7 @@ export class FarmWorker {
   async #run(): Promise<void> {
     let logged = "";
     while (!this.#ended) {
-      const cause = await this.#turn().then(() => "", causeOf);
+      const cause = await this.#turn().then(() => "", describeCause);
       if (cause !== "" && cause !== logged) this.options.log.problem("farm", { cause });
       logged = cause;
       await Bun.sleep(this.options.interval ?? 1000);
@@ -275,7 +275,7 @@ export class FarmWorker {
     });
     let logged = "";
     worker.on("error", (error) => {
-      const cause = causeOf(error);
+      const cause = describeCause(error);
       if (cause !== logged && !/ECONNREFUSED|Connection is closed|ECONNRESET/.test(cause))
         log.problem("queue", { cause });
       logged = cause;

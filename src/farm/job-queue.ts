@@ -2,7 +2,7 @@ import type { Queue } from "bullmq";
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
 import { type RemoteLease, UNKNOWN_WORKER } from "../scoring/index.ts";
-import { BLOCKING_SILENCE, causeOf } from "./connection.ts";
+import { BLOCKING_SILENCE, describeCause } from "./connection.ts";
 import {
   decodeResult,
   EVENTS_KEPT,
@@ -197,7 +197,7 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
         logged = "";
         await Bun.sleep(GATHER);
       } catch (error) {
-        const cause = causeOf(error);
+        const cause = describeCause(error);
         if (!closing.signal.aborted && cause !== logged && !/Connection is closed|ECONN/.test(cause))
           log.problem("queue events", { cause });
         logged = cause;

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { Problem } from "../problem.ts";
-import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import { describeCause, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
 import {
   CLAIM_LIFE,
   readServer,
@@ -135,17 +135,17 @@ export async function readStatus(address: QueueAddress): Promise<FarmStatus> {
     redis.once("error", reject);
     const timer = setTimeout(() => reject(new Error("it does not answer")), TIMEOUT);
     await promise.finally(() => clearTimeout(timer));
-    return await statusOf(redis, redactedAddress(address.url));
+    return await inspectQueue(redis, redactedAddress(address.url));
   } catch (error) {
     if (error instanceof Problem) throw error;
-    const message = `The queue at ${redactedAddress(address.url)} cannot be used: ${causeOf(error)}.`;
+    const message = `The queue at ${redactedAddress(address.url)} cannot be used: ${describeCause(error)}.`;
     throw new Problem("queue_away", message, { cause: error });
   } finally {
     redis.disconnect();
   }
 }
 
-async function statusOf(redis: Redis, queue: string): Promise<FarmStatus> {
+async function inspectQueue(redis: Redis, queue: string): Promise<FarmStatus> {
   const info = await readRedisInfo(redis);
   const reason = unsupportedReason(info);
   if (reason !== null) throw new Error(reason);

@@ -1,7 +1,7 @@
 import { currentRequest } from "./request-context.ts";
 
 /** The key by which clients are told apart: the user of a valid token or session, else the client's network. */
-export function callerOf(
+export function identifyCaller(
   request: Request,
   accounts: { authenticate(request: Request): { username: string | null } },
 ): string {

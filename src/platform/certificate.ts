@@ -26,7 +26,7 @@ export function readCertificate({ certificate, key }: CertificateFiles): Certifi
       throw refuse(`${setting}: cannot read ${path}: ${(error as Error).message}.`, error);
     }
   };
-  const stamp = stampOf({ certificate, key });
+  const stamp = stampFiles({ certificate, key });
   const pair = { cert: read("tls_certificate", certificate), key: read("tls_key", key), stamp };
   let matches: boolean;
   try {
@@ -45,7 +45,7 @@ export function readCertificate({ certificate, key }: CertificateFiles): Certifi
 }
 
 /** Identifies the state of the files. */
-export function stampOf({ certificate, key }: CertificateFiles): string {
+export function stampFiles({ certificate, key }: CertificateFiles): string {
   return [certificate, key]
     .map((path) => {
       const stat = statSync(path, { throwIfNoEntry: false });

@@ -22,7 +22,7 @@ export const systemClock: Clock = {
 };
 
 /** Microseconds since 1970-01-01 UTC. */
-export const microsecondsOf = (clock: Clock): number =>
+export const readMicroseconds = (clock: Clock): number =>
   clock.microseconds?.() ?? Math.round(clock.now() * 1000);
 
 /** A time in milliseconds since 1970-01-01 UTC as RFC 3339. */

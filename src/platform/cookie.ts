@@ -31,5 +31,5 @@ export function hiddenCookie(
 }
 
 /** The value of a cookie of a request; null if it has none of that name. */
-export const cookieOf = (request: Request, name: string): string | null =>
+export const readCookie = (request: Request, name: string): string | null =>
   new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);

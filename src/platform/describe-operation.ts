@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { type ErrorStatus, errorResponses } from "./error-responses.ts";
 import { EXAMPLE_ID } from "./openapi-example.ts";
-import { bodyOf, type Content, type OperationAbout, type PathPart } from "./operation.ts";
+import { findBodySchema, type Content, type OperationAbout, type PathPart } from "./operation.ts";
 import { OPTIONAL_CREDENTIALS } from "./security-schemes.ts";
 
 /** The OpenAPI description of an operation. @param tag group of the operation */
@@ -13,7 +13,7 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
     summary,
     ...(description === undefined ? {} : { description }),
     ...(operationId === undefined ? {} : { operationId }),
-    ...securityOf(about),
+    ...describeSecurity(about),
     parameters: uniqueByName([
       ...Object.entries(params).map(([name, part]) => pathParameter(name, part)),
       ...queryParameters(query),
@@ -39,7 +39,7 @@ const uniqueByName = (parameters: Named[]): Named[] => [
 const json = (schema: object): Content => ({ "application/json": { schema } });
 
 function sentBy(about: OperationAbout): Content | undefined {
-  const body = bodyOf(about);
+  const body = findBodySchema(about);
   return about.sends ?? (body && json(body));
 }
 
@@ -47,7 +47,7 @@ function sentBy(about: OperationAbout): Content | undefined {
 const isBodyRequired = ({ body, sends }: OperationAbout): boolean =>
   body !== undefined || sends !== undefined;
 
-function securityOf({ access }: OperationAbout): object {
+function describeSecurity({ access }: OperationAbout): object {
   if (access === "withoutCredentials") return { security: [] };
   return access === "public" || access === "anyone" ? { security: OPTIONAL_CREDENTIALS } : {};
 }

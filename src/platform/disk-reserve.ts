@@ -22,14 +22,14 @@ interface Disk {
 export const reserveSize = ({ blocks, bsize }: Disk): number =>
   Math.floor(Math.min(MOST, Math.max(LEAST, (blocks * bsize) / 100)));
 
-const sizeOf = (directory: string): number =>
+const readSize = (directory: string): number =>
   statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0;
 
 /** Sets the reserve aside again, if the disk has several times as much room. */
 export function fillReserve(directory: string): void {
   try {
     const disk = statfsSync(directory);
-    const [size, has] = [reserveSize(disk), sizeOf(directory)];
+    const [size, has] = [reserveSize(disk), readSize(directory)];
     if (has >= size || disk.bavail * disk.bsize < 4 * size) return;
     const file = openSync(createFile(join(directory, NAME)), "r+");
     // Written, not only made longer, so that the blocks are there.
@@ -43,7 +43,7 @@ export function fillReserve(directory: string): void {
 
 /** Gives the space of the reserve back to the disk, but for so many bytes. @returns whether there was any */
 function shrinkReserve(directory: string, left: number): boolean {
-  if (sizeOf(directory) <= left) return false;
+  if (readSize(directory) <= left) return false;
   try {
     const file = openSync(join(directory, NAME), "r+");
     ftruncateSync(file, left);
@@ -60,7 +60,7 @@ function shrinkReserve(directory: string, left: number): boolean {
 export function makeRoomToOpen(directory: string): void {
   try {
     const { bavail, bsize } = statfsSync(directory);
-    if (bavail * bsize < STEP) shrinkReserve(directory, Math.max(0, sizeOf(directory) - STEP));
+    if (bavail * bsize < STEP) shrinkReserve(directory, Math.max(0, readSize(directory) - STEP));
   } catch {
     // A new data directory.
   }
@@ -95,7 +95,7 @@ export function withReserve<T>(database: Database, write: () => T): T {
     } catch (error) {
       if (Problem.from(error).code !== "disk_full") throw error;
       if (isFirst) writeBack(database);
-      else if (!shrinkReserve(directory, Math.max(0, sizeOf(directory) - STEP))) throw error;
+      else if (!shrinkReserve(directory, Math.max(0, readSize(directory) - STEP))) throw error;
     }
   }
 }

@@ -13,7 +13,7 @@ export interface Documentation {
   /** Resources by the first parts of their paths, in the order in which they are shown. */
   tags: readonly { name: string; description: string }[];
   /** The address of the service where it is not that of the document; else empty. */
-  baseOf?: (request: Request) => string;
+  findBase?: (request: Request) => string;
   /** The reference for people, from the document. */
   page?: (request: Request, document: OpenApi) => Promise<Response>;
 }
@@ -47,7 +47,7 @@ export function documentation(options: Documentation, app: AnyElysia) {
   };
   const plugin = new Elysia({ name: "documentation" }).get(
     JSON_PATH,
-    ({ request }) => answer(request, serve(options.baseOf?.(request) ?? "")),
+    ({ request }) => answer(request, serve(options.findBase?.(request) ?? "")),
     HIDE,
   );
   const { page } = options;
@@ -112,7 +112,7 @@ function describe(options: Documentation, app: AnyElysia): OpenApi {
   /** Areas by resource. Of two areas the first counts. */
   const areas = new Map<string, string>();
   for (const [path, methods] of items.toReversed())
-    areas.set(resourceOf(path), Object.values(methods)[0].tags?.[0] ?? "service");
+    areas.set(resourcePath(path), Object.values(methods)[0].tags?.[0] ?? "service");
   const place = (tag: string): number => options.tags.findIndex(({ name }) => name === tag);
   const tags = [...areas.keys()].toSorted((a, b) => place(a) - place(b));
   return {
@@ -123,21 +123,24 @@ function describe(options: Documentation, app: AnyElysia): OpenApi {
     })),
     // Addresses of the APIs answer with and without a trailing slash.
     paths: Object.fromEntries(
-      items.map(([path, methods]) => [path.replace(/(?<=.)\/$/, ""), itemOf(path, methods, components)]),
+      items.map(([path, methods]) => [
+        path.replace(/(?<=.)\/$/, ""),
+        describePath(path, methods, components),
+      ]),
     ),
     components: { ...given, ...components.all() },
   } as OpenApi;
 }
 
 /** The operations of a path, with the parameters in the path once for all. */
-function itemOf(path: string, methods: Record<string, Operation>, components: Components): object {
+function describePath(path: string, methods: Record<string, Operation>, components: Components): object {
   const isInPath = (parameter: Parameter): boolean => parameter.in === "path";
   const inPath = Object.values(methods)[0].parameters?.filter(isInPath) ?? [];
   const operations = Object.entries(methods).map(([method, operation]) => {
     const parameters = operation.parameters?.filter((parameter) => !isInPath(parameter)) ?? [];
     return [
       method,
-      components.operation({ ...withJsonBody(operation), tags: [resourceOf(path)], parameters }),
+      components.operation({ ...withJsonBody(operation), tags: [resourcePath(path)], parameters }),
     ];
   });
   const shared = inPath.length > 0 ? { parameters: components.parameters(inPath) } : {};
@@ -145,7 +148,7 @@ function itemOf(path: string, methods: Record<string, Operation>, components: Co
 }
 
 /** `/api/v2/locations/{id}/` is of the resource `locations`; what all lists have is of `records`. */
-const resourceOf = (path: string): string =>
+const resourcePath = (path: string): string =>
   path
     .replace(/^\/api\/v2\/\{list\}\/.*/, "/records")
     .replace(/^\/api\/((v2|admin|account|scoring)\/)?/, "/")

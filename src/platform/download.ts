@@ -90,13 +90,15 @@ async function* attempt(
   const interrupted = (error: unknown): Error =>
     error instanceof Problem || error instanceof Interrupted
       ? error
-      : new Interrupted(patience.signal.aborted ? `no data arrived for ${stall / 1000} s` : reasonOf(error));
+      : new Interrupted(
+          patience.signal.aborted ? `no data arrived for ${stall / 1000} s` : describeReason(error),
+        );
   signal?.addEventListener("abort", abort);
   let timer = setTimeout(abort, stall);
   try {
     const response = await open(from, patience.signal);
     if (!(await isReadable(response, from, options))) return;
-    const { start, size } = extentOf(response);
+    const { start, size } = parseExtent(response);
     if (start !== from && start !== 0)
       throw new Interrupted(`the response started at byte ${start} instead of ${from}`);
     if (Number.isFinite(size)) onSize(size);
@@ -142,14 +144,14 @@ async function isReadable(
 }
 
 /** The start of a response's bytes, and the length of the whole; NaN where it is unknown. */
-function extentOf({ status, headers }: Response): { start: number; size: number } {
+function parseExtent({ status, headers }: Response): { start: number; size: number } {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "");
   if (status === 206 && range) return { start: Number(range[1]), size: Number(range[2]) };
   return { start: 0, size: Number(headers.get("content-length") ?? Number.NaN) };
 }
 
 /** `ConnectionRefused` says more than "Unable to connect. Is the computer able to access the url?". */
-export const reasonOf = (error: unknown): string => {
+export const describeReason = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: string };
   return typeof code === "string" ? code : (message ?? String(error));
 };

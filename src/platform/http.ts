@@ -14,7 +14,7 @@ import { checkInput, declaredInputs } from "./declared-input.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { errorResponses } from "./error-responses.ts";
 import { jsonResponse, NO_STORE } from "./json-response.ts";
-import { causeOf, type Log } from "./log.ts";
+import { findCause, type Log } from "./log.ts";
 import { exceeded, LIMITS } from "./limits.ts";
 import { fieldErrors, mistakesIn } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
@@ -143,12 +143,12 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       client: context.address ?? undefined,
       user: context.userId ?? undefined,
     });
-    const cause = context.problem && causeOf(context.problem);
+    const cause = context.problem && findCause(context.problem);
     if (cause) log.problem("request", { ...fields(), cause });
     else log.info("request", fields);
     const onCut = (error: unknown): unknown => {
       const problem = Problem.from(error);
-      log.problem("response cut off", { ...fields(), cause: causeOf(problem) ?? problem.message });
+      log.problem("response cut off", { ...fields(), cause: findCause(problem) ?? problem.message });
       // To a socket: Bun prints any other error to standard error, with the code around it (Bun 1.4.5).
       return arrival ? undefined : error;
     };

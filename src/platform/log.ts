@@ -47,7 +47,7 @@ const ENVIRONMENTAL: ReadonlySet<Code> = new Set([
 ]);
 
 /** The cause that only the log shows: the stack of an internal error, and why a disk or another service failed. */
-export function causeOf(problem: Problem): string | undefined {
+export function findCause(problem: Problem): string | undefined {
   const cause = problem.cause;
   const isEnvironmental = ENVIRONMENTAL.has(problem.code);
   // From another thread or process it arrives as text.

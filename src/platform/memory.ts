@@ -6,7 +6,7 @@ import { dirname, join } from "node:path/posix";
 const others = new Map<number, () => boolean>();
 
 /** Counts the memory of another process until the returned function is called. */
-export function countMemoryOf(pid: number, endUnneeded: () => boolean): () => void {
+export function trackMemory(pid: number, endUnneeded: () => boolean): () => void {
   others.set(pid, endUnneeded);
   return () => void others.delete(pid);
 }
@@ -15,7 +15,7 @@ export function countMemoryOf(pid: number, endUnneeded: () => boolean): () => vo
 export const releaseMemory = (): boolean => others.values().some((endUnneeded) => endUnneeded());
 
 /**
- * Bytes that this process and those of `countMemoryOf` occupy. Pages of mapped files are left out: threads and processes
+ * Bytes that this process and those of `trackMemory` occupy. Pages of mapped files are left out: threads and processes
  * share them, but the resident size counts them once per mapping, and the system may drop them at any time. Elsewhere than
  * on Linux, the resident size of this process.
  */
@@ -45,13 +45,13 @@ export function memoryLimit(root = "/", pid: number | "self" = "self"): number {
   const groups = (readText(join(root, `proc/${pid}/cgroup`)) ?? "").split("\n").flatMap((line) => {
     const [, controllers = "none", path = ""] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
     const known = LIMIT_FILES[controllers];
-    return known ? limitsOf(join(root, known.mount), path, known.files) : [];
+    return known ? readLimits(join(root, known.mount), path, known.files) : [];
   });
   return Math.min(totalmem(), ...groups);
 }
 
 /** Limits of a group and its parents. A container may see its own group as the mount at any path. */
-function limitsOf(mount: string, path: string, files: readonly string[]): number[] {
+function readLimits(mount: string, path: string, files: readonly string[]): number[] {
   const found: number[] = [];
   for (let group = path; ; group = dirname(group)) {
     for (const file of files) {

@@ -7,7 +7,7 @@ import type { DeferredDetail } from "./documentation.ts";
 import { jsonResponse } from "./json-response.ts";
 import {
   type Access,
-  bodyOf,
+  findBodySchema,
   type Guards,
   type Operation,
   type OperationAbout,
@@ -39,7 +39,7 @@ export function mount<Dependencies>(
       describe = () => [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }],
     } = operation.about;
     const detail: DeferredDetail = { describe, input: undefined };
-    plugin.route(method, path, handlerOf(operation, options), { parse: "none", detail } as object);
+    plugin.route(method, path, makeHandler(operation, options), { parse: "none", detail } as object);
   }
   return plugin;
 }
@@ -52,19 +52,19 @@ interface Picked {
 
 type Any = StandardSchema<never>;
 
-function handlerOf<Dependencies>(
+function makeHandler<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
   { guards, dependencies, readBody = (request) => readJson(request) }: MountOptions<Dependencies>,
 ): ({ request, params }: Picked) => unknown {
   const { access, confirmed, parses, ifMatch = false, query: parameters } = about;
-  const guard = guardOf(access, guards);
+  const guard = findGuard(access, guards);
   const input: DeclaredInput = {
     parameters: parses ? undefined : Object.keys(parameters?.properties ?? {}),
     ifMatch,
   };
   const Params = about.params && (paramsSchema(about.params) as unknown as Any);
   const Query = parameters && (textSchema(parameters) as unknown as Any);
-  const Body = bodyOf(about) && (schema(bodyOf(about)!) as unknown as Any);
+  const Body = findBodySchema(about) && (schema(findBodySchema(about)!) as unknown as Any);
   const finish = finisher(key, about);
   return ({ request, params }) => {
     const context = currentRequest()!;
@@ -79,7 +79,7 @@ function handlerOf<Dependencies>(
     };
     const answer = (body: unknown) => run({ ...given, body } as never, dependencies);
     if (!Body) return settled(answer(undefined), finish);
-    return readBody(request, bodyOf(about)!).then(async (sent) => {
+    return readBody(request, findBodySchema(about)!).then(async (sent) => {
       const body: unknown = parse(Body, sent);
       if (confirmed)
         await guards.confirmed(
@@ -92,7 +92,7 @@ function handlerOf<Dependencies>(
   };
 }
 
-function guardOf(access: Access, guards: Guards): (request: Request, context: RequestContext) => unknown {
+function findGuard(access: Access, guards: Guards): (request: Request, context: RequestContext) => unknown {
   if (typeof access === "function") return access;
   return access === "withoutCredentials" || access === "public" ? () => undefined : guards[access];
 }

@@ -59,7 +59,7 @@ export class ObjectStore {
     this.#bucket = bucket;
     this.#prefix = prefix === "" ? "" : `${prefix}/`;
     this.address = `s3://${bucket}${prefix === "" ? "" : `/${prefix}`}`;
-    const { endpoint, ...credentials } = credentialsOf(access, environment, this.address);
+    const { endpoint, ...credentials } = findCredentials(access, environment, this.address);
     const { region, secretAccessKey, sessionToken } = credentials;
     this.#at = endpoint ?? `AWS (${region})`;
     this.#secrets = [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
@@ -105,7 +105,7 @@ export class ObjectStore {
         if (answer.status === 416) return 0;
         const text = answer.ok ? "" : await answer.text();
         await answer.body?.cancel().catch(() => {});
-        if (!answer.ok) throw Object.assign(new Error(), { code: codeOf(answer.status, text) });
+        if (!answer.ok) throw Object.assign(new Error(), { code: parseErrorCode(answer.status, text) });
         return Number(
           answer.headers.get("content-range")?.split("/")[1] ?? answer.headers.get("content-length"),
         );
@@ -131,7 +131,9 @@ export class ObjectStore {
     const open = (from: number, signal: AbortSignal): Promise<Response> =>
       this.#get(name, from > 0 ? `bytes=${from}-` : undefined, signal);
     const refused = (status: number, body: string): Problem | undefined =>
-      status === 429 || status >= 500 ? undefined : this.#problem(what, { code: codeOf(status, body) });
+      status === 429 || status >= 500
+        ? undefined
+        : this.#problem(what, { code: parseErrorCode(status, body) });
     return download(open, { what, refused, ...options });
   }
 
@@ -277,7 +279,7 @@ function parseAddress(address: string): { bucket: string; prefix: string } {
 }
 
 /** Settings first, then the variables that AWS tools read. @throws Problem store_failed without keys */
-function credentialsOf(
+function findCredentials(
   { endpoint, accessKey, secretKey }: StoreAccess,
   environment: Record<string, string | undefined>,
   address: string,
@@ -302,7 +304,7 @@ function credentialsOf(
 }
 
 /** The store's error code, else the status. */
-const codeOf = (status: number, body: string): string =>
+const parseErrorCode = (status: number, body: string): string =>
   /<Code>(\w+)<\/Code>/.exec(body)?.[1] ?? String(status);
 
 /** @throws Error with the code `timeout` */

@@ -1,4 +1,4 @@
-import { exampleOf } from "./openapi-example.ts";
+import { makeExample } from "./openapi-example.ts";
 
 /** A part of the document: JSON, but for values that JSON leaves out. */
 type Part = Record<string, unknown>;
@@ -85,7 +85,7 @@ export class Components {
       const isKnown =
         "example" in media || !/\bjson$/.test(type) || "$ref" in schema || schema.type === "array";
       const example =
-        isKnown && !(isRequest && schema.examples) ? {} : { example: exampleOf(schema, isRequest) };
+        isKnown && !(isRequest && schema.examples) ? {} : { example: makeExample(schema, isRequest) };
       return [type, { ...media, schema: this.#schema(schema), ...example }];
     });
     return { ...part, content: Object.fromEntries(content) };

@@ -28,12 +28,12 @@ export const EXAMPLE_ID = TEXTS.uuid;
  * A value that matches a JSON schema: the examples that it contains; otherwise defaults, first choices and plain values.
  * @param isSparse without optional properties that have no example
  */
-export function exampleOf(schema: unknown, isSparse = false): unknown {
+export function makeExample(schema: unknown, isSparse = false): unknown {
   const { examples, const: constant, default: initial, enum: choices, anyOf, allOf } = schema as Schema;
   const known = [examples?.[0], constant, initial, choices?.[0]].find((value) => value !== undefined);
   if (known !== undefined) return known;
-  if (anyOf) return exampleOf(anyOf[0], isSparse);
-  if (allOf) return Object.assign({}, ...allOf.map((part) => exampleOf(part, isSparse))) as unknown;
+  if (anyOf) return makeExample(anyOf[0], isSparse);
+  if (allOf) return Object.assign({}, ...allOf.map((part) => makeExample(part, isSparse))) as unknown;
   return exampleOfType(schema as Schema, isSparse);
 }
 
@@ -43,10 +43,10 @@ function exampleOfType({ type, items, properties = {}, ...rest }: Schema, isSpar
       return Object.fromEntries(
         Object.entries(properties)
           .filter(([name, { examples }]) => !isSparse || examples || rest.required?.includes(name))
-          .map(([name, property]) => [name, exampleOf(property, isSparse)]),
+          .map(([name, property]) => [name, makeExample(property, isSparse)]),
       );
     case "array":
-      return items ? [exampleOf(items, isSparse)] : [];
+      return items ? [makeExample(items, isSparse)] : [];
     case "integer":
     case "number":
       return Math.max(rest.minimum ?? 0, 1);

@@ -219,5 +219,5 @@ export function operation<
 const Confirmation = bodySchema({ current_password: OptionalInput });
 
 /** Schema of the JSON body; undefined if the operation has none. */
-export const bodyOf = ({ body, confirmed }: OperationAbout): TSchema | undefined =>
+export const findBodySchema = ({ body, confirmed }: OperationAbout): TSchema | undefined =>
   body ?? (confirmed ? Confirmation : undefined);

@@ -28,9 +28,9 @@ export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
   if (reach.publicUrl !== "") return new URL(reach.publicUrl).origin;
   const url = new URL(request.url, "http://localhost");
   if (!reach.trustProxy) return url.origin;
-  const host = lastOf(request.headers.get("x-forwarded-host"));
-  const scheme = lastOf(request.headers.get("x-forwarded-proto"));
-  const port = lastOf(request.headers.get("x-forwarded-port"));
+  const host = lastElement(request.headers.get("x-forwarded-host"));
+  const scheme = lastElement(request.headers.get("x-forwarded-proto"));
+  const port = lastElement(request.headers.get("x-forwarded-port"));
   const isNamed = host !== undefined && HOST.test(host);
   const origin = new URL(`${scheme === "https" ? "https:" : url.protocol}//${isNamed ? host : url.host}`);
   // A port in X-Forwarded-Host is the more specific one.
@@ -40,15 +40,15 @@ export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
 }
 
 /** The prefix of all paths, for links, redirects and cookies: /labd, or empty. */
-export function basePathOf(request: Request, reach: PublicUrlOptions): string {
+export function findBasePath(request: Request, reach: PublicUrlOptions): string {
   if (reach.basePath !== "" || !reach.trustProxy) return reach.basePath;
   const prefix = request.headers.get("x-forwarded-prefix")?.split(",").at(-1)?.trim().replace(/\/+$/, "");
   return prefix !== undefined && BASE_PATH.test(prefix) ? prefix : "";
 }
 
 /** The address of the service as clients reach it, without a trailing slash. */
-export const baseOf = (request: Request, reach: PublicUrlOptions): string =>
-  ownOrigin(request, reach) + basePathOf(request, reach);
+export const findBaseUrl = (request: Request, reach: PublicUrlOptions): string =>
+  ownOrigin(request, reach) + findBasePath(request, reach);
 
 /** The client's address: that of the connection, or the one that a trusted proxy appended last. */
 export function callerAddress(
@@ -56,7 +56,7 @@ export function callerAddress(
   address: string | undefined,
   reach: PublicUrlOptions,
 ): string | undefined {
-  const forwarded = reach.trustProxy ? lastOf(request.headers.get("x-forwarded-for")) : undefined;
+  const forwarded = reach.trustProxy ? lastElement(request.headers.get("x-forwarded-for")) : undefined;
   return forwarded !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(forwarded) ? forwarded : address;
 }
 
@@ -64,7 +64,7 @@ export function callerAddress(
  * The network of an address: an IPv4 address itself; the first 64 bits of IPv6, which one client controls (RFC 6177).
  * IPv4-mapped IPv6 (RFC 4291, section 2.5.5.2) counts as IPv4.
  */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped) return mapped[1];
   if (!address.includes(":")) return address;
@@ -81,7 +81,8 @@ export function networkOf(address: string): string {
     .join(":")}::/64`;
 }
 
-const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim().toLowerCase();
+const lastElement = (list: string | null): string | undefined =>
+  list?.split(",").at(-1)?.trim().toLowerCase();
 
 /**
  * True if the request comes from one of our pages, by Origin or else Sec-Fetch-Site (Fetch Metadata Request Headers,

@@ -21,7 +21,7 @@ export interface Owner {
  * The owner for files that root creates in a directory, whose server must be able to write them. Undefined for other
  * users, whose files are their own.
  */
-export function ownerOf(directory: string): Owner | undefined {
+export function findOwner(directory: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   let found = resolve(directory);
   while (!existsSync(found)) found = dirname(found);
@@ -32,7 +32,7 @@ export function ownerOf(directory: string): Owner | undefined {
  * Creates a directory and its missing parents, accessible by their owner only, whatever the umask. They survive a power
  * cut, so that files in them can.
  */
-export function createDirectory(path: string, owner = ownerOf(path)): void {
+export function createDirectory(path: string, owner = findOwner(path)): void {
   const first = mkdirSync(resolve(path), { recursive: true, mode: 0o700 });
   if (first === undefined || process.platform === "win32") return;
   for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
@@ -58,7 +58,7 @@ export function sync(path: string): void {
  * a link: the owner of the directory could plant one for root.
  * @returns the path, to open it by
  */
-export function createFile(path: string, owner = ownerOf(dirname(path))): string {
+export function createFile(path: string, owner = findOwner(dirname(path))): string {
   try {
     const { O_CREAT, O_EXCL, O_WRONLY } = constants;
     protect(openSync(path, O_CREAT | O_EXCL | O_WRONLY, 0o600), 0o600, owner);

@@ -1,7 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Problem } from "../problem.ts";
 import { SMALL } from "./limits.ts";
-import { baseOf, basePathOf, callerAddress, DIRECT, networkOf, type PublicUrlOptions } from "./origin.ts";
+import {
+  findBaseUrl,
+  findBasePath,
+  callerAddress,
+  DIRECT,
+  toNetwork,
+  type PublicUrlOptions,
+} from "./origin.ts";
 
 /** The kind of authentication; `service` is the server itself. */
 export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
@@ -75,17 +82,17 @@ export class RequestContext {
 
   /** The client's network, by which anonymous clients are told apart; empty where it is unknown. */
   get network(): string {
-    return this.address === null ? "" : networkOf(this.address);
+    return this.address === null ? "" : toNetwork(this.address);
   }
 
   /** Path prefix of all addresses, such as /labd; empty without one. */
   get basePath(): string {
-    return basePathOf(this.request, this.reach);
+    return findBasePath(this.request, this.reach);
   }
 
   /** Address of the service as the client reaches it, without a trailing slash. */
   get baseUrl(): string {
-    return baseOf(this.request, this.reach);
+    return findBaseUrl(this.request, this.reach);
   }
 }
 

@@ -124,7 +124,7 @@ function toStandardSchema<Schema extends TSchema>(
     validator ??= Compile(shape) as unknown as Validator;
     const value = read(given);
     if (validator.Check(value)) return { value };
-    return { issues: issuesOf(validator.Errors(value) as SchemaError[], shape) };
+    return { issues: listIssues(validator.Errors(value) as SchemaError[], shape) };
   };
   return Object.defineProperty(shape, "~standard", {
     value: { version: 1, vendor: "typebox", validate },
@@ -149,7 +149,7 @@ interface SchemaError {
 }
 
 /** One message for each field: of several errors of one value the last, which is that of the outermost keyword. */
-function issuesOf(errors: readonly SchemaError[], shape: TSchema): Issue[] {
+function listIssues(errors: readonly SchemaError[], shape: TSchema): Issue[] {
   const byPath = new Map<string, Issue>();
   const add = (path: string[], message: string): void => {
     byPath.set(path.join("/"), { path, message });
@@ -201,7 +201,7 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
         .map((kind) => KINDS[String(kind)] ?? kind)
         .join(" or ")}.`;
     case "enum":
-      return mustBeOneOf(params.allowedValues as unknown[]);
+      return choiceMessage(params.allowedValues as unknown[]);
     case "const":
       return `Must be ${String(params.allowedValue)}.`;
     case "anyOf":
@@ -247,14 +247,14 @@ function listValues({ const: value, type, enum: values }: Alternative): unknown[
 function alternatives(union: Record<string, unknown> | undefined, message: string): string {
   const choices = (union?.anyOf ?? []) as Alternative[];
   if (choices.length === 0) return message;
-  if (choices.every(listValues)) return mustBeOneOf(choices.flatMap((choice) => listValues(choice)!));
+  if (choices.every(listValues)) return choiceMessage(choices.flatMap((choice) => listValues(choice)!));
   const kinds = choices.map((choice) =>
     choice.const === undefined ? (KINDS[choice.type ?? ""] ?? "another value") : String(choice.const),
   );
   return `Must be ${[...new Set(kinds)].join(" or ")}.`;
 }
 
-const mustBeOneOf = (values: readonly unknown[]): string => `Must be one of: ${values.join(", ")}.`;
+const choiceMessage = (values: readonly unknown[]): string => `Must be one of: ${values.join(", ")}.`;
 
 /** The part of a schema that a path such as `#/properties/url` names. */
 function at(shape: TSchema, path: string): Record<string, unknown> | undefined {

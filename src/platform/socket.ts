@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, rmSync } from "node:fs";
 import http from "node:http";
 import { connect } from "node:net";
 import { Problem } from "../problem.ts";
-import { type CertificateFiles, readCertificate, stampOf } from "./certificate.ts";
+import { type CertificateFiles, readCertificate, stampFiles } from "./certificate.ts";
 import type { Answer } from "./http.ts";
 import { IDLE, IdleTimeouts } from "./idle-timeout.ts";
 
@@ -59,7 +59,7 @@ function openTls(options: SocketOptions, answer: Answer): Socket {
     url: `https://${authority(options.host, port)}`,
     port,
     outdated() {
-      const stamp = stampOf(options);
+      const stamp = stampFiles(options);
       return stamp === certificate.stamp ? undefined : stamp;
     },
     reload() {

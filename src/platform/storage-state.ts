@@ -5,7 +5,7 @@ import { fillReserve, makeRoom, reserveSize } from "./disk-reserve.ts";
 import type { Log } from "./log.ts";
 import { createFile } from "./owned-file.ts";
 import type { Database } from "./sqlite.ts";
-import { writeLockOf } from "./write-lock.ts";
+import { getWriteLock } from "./write-lock.ts";
 
 /** Bytes, and share of the disk, that new writes leave to accepted work: results of jobs, the log of the database. */
 const RESERVE = { bytes: 16_777_216, share: 0.01 };
@@ -97,7 +97,7 @@ export class StorageState {
     // Also for what no request causes, such as results of jobs, which are kept in memory meanwhile.
     this.database.run("PRAGMA query_only = ON");
     // And for threads and processes that write on connections of their own.
-    writeLockOf(this.database).refusal = damaged();
+    getWriteLock(this.database).refusal = damaged();
     reportDamage(this.directory, cause);
     this.plainLog.problem("database damaged", { cause, see: "labd doctor" });
   }

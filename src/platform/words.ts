@@ -7,7 +7,7 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 export const sentence = (text: string): string => `${capitalized(text)}.`;
 
 /** `1 row`, `1,200 rows`; `plural` of an irregular noun: `3 matches`. */
-export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
+export const pluralize = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 
 /** Shortens input of a client for messages: short plain words only. */

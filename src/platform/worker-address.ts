@@ -4,7 +4,7 @@
  * @param path relative to `src/`
  * @param moduleUrl that of this module; tests replace it
  */
-export function workerUrlOf(path: string, moduleUrl: string = import.meta.url): string {
+export function resolveWorkerUrl(path: string, moduleUrl: string = import.meta.url): string {
   const compiled = moduleUrl.includes("$bunfs") || moduleUrl.includes("~BUN");
   return new URL(compiled ? `./${path}` : `../${path}`, moduleUrl).href;
 }

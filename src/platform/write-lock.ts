@@ -62,7 +62,7 @@ export class WriteLock {
 }
 
 /** The lock of a database. */
-export function writeLockOf(database: Database): WriteLock {
+export function getWriteLock(database: Database): WriteLock {
   let lock = locks.get(database);
   if (!lock) locks.set(database, (lock = new WriteLock(database)));
   return lock;

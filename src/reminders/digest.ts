@@ -19,7 +19,7 @@ The link works once within ${hours} hours. If the account is not yours, ignore t
 `,
 });
 
-const pageOf = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
+const pageUrl = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
 /** The e-mail of one person. @param base URL of the service */
 export function digestText(lists: readonly DueList[], base: string): { subject: string; text: string } {
   const counts = (Object.keys(REMINDER_REASONS) as (keyof typeof REMINDER_REASONS)[]).flatMap((reason) => {
@@ -37,22 +37,22 @@ function listText({ reason, segment, total, shown }: DueList, base: string): str
   const { title, query } = REMINDER_REASONS[reason];
   const heading = `${titleOf(segment)} ${title} (${total})`;
   const lines = shown.map(({ values, isNew }) => {
-    const facts = reason === "expiring" ? expiryOf(values) : amountOf(values);
+    const facts = reason === "expiring" ? formatExpiry(values) : formatAmount(values);
     const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");
     const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
-    const address = `${pageOf(base, segment)}/${plain(values.id)}`;
+    const address = `${pageUrl(base, segment)}/${plain(values.id)}`;
     return `${isNew ? "* New: " : "* "}${plain(values.name)}, ${facts}${where}\n  ${address}\n`;
   });
-  const list = `${pageOf(base, segment)}?${query}`;
+  const list = `${pageUrl(base, segment)}?${query}`;
   const rest = total > shown.length ? `${total - shown.length} more are in the list:\n` : "Open the list:\n";
   return `${heading}\n${"-".repeat(heading.length)}\n\n${lines.join("")}\n${rest}${list}\n`;
 }
 
 type Values = DueList["shown"][number]["values"];
 
-const expiryOf = ({ expiry }: Values): string => `expires ${plain(expiry).slice(0, 10)}`;
+const formatExpiry = ({ expiry }: Values): string => `expires ${plain(expiry).slice(0, 10)}`;
 
-function amountOf({ amount, minimum_amount: minimum, unit__name: unit }: Values): string {
+function formatAmount({ amount, minimum_amount: minimum, unit__name: unit }: Values): string {
   const words = [plain(amount), plain(unit)].filter((word) => word !== "").join(" ");
   return `${words} left, minimum ${plain(minimum)}`;
 }

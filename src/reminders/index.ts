@@ -1,11 +1,11 @@
 import type { Accounts } from "../accounts/accounts.ts";
-import { guardsOf } from "../accounts/guards.ts";
+import { makeGuards } from "../accounts/guards.ts";
 import type { Reminders } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { mount } from "../platform/mount.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { reminderOperations } from "./reminder-routes.ts";
 import { ReminderSender } from "./sender.ts";
 import { parseSmtpUrl, sendEmail } from "./smtp.ts";
@@ -38,11 +38,11 @@ export function openReminders(options: ReminderOptions) {
     ...options,
     store,
     send: server && ((email) => sendEmail(server, email)),
-    waitUntilWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => getWriteLock(database).free(),
   });
   const routes = mount(reminderOperations, {
     tag: "administration",
-    guards: guardsOf(accounts),
+    guards: makeGuards(accounts),
     dependencies: { accounts, store, sender, isAvailable: server !== undefined, clock },
   });
   return { routes, sender, store };

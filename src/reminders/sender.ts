@@ -11,7 +11,7 @@ import type { Subscription, SubscriptionStore } from "./store.ts";
 export interface SenderOptions {
   store: SubscriptionStore;
   reminders: Reminders;
-  accounts: Pick<Accounts, "actorOf" | "links">;
+  accounts: Pick<Accounts, "readActor" | "links">;
   /** Sends an e-mail; undefined without a mail server. @throws EmailFailure */
   send: ((email: Email) => Promise<void>) | undefined;
   /** Waits while another thread holds the write lock. */
@@ -118,11 +118,11 @@ export class ReminderSender {
     store.postpone(user, nextMorning(clock.now()));
     if (!subscription.isVerified) return this.#askOnce(subscription);
     const last = reminders.last();
-    const lists = reminders.dueOf(accounts.actorOf(user), seen, SHOWN);
+    const lists = reminders.dueOf(accounts.readActor(user), seen, SHOWN);
     if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
     try {
       await send!({
-        to: recipientOf(subscription),
+        to: toRecipient(subscription),
         settings: settingsPage(base),
         ...digestText(lists, base),
       });
@@ -153,9 +153,9 @@ export class ReminderSender {
     const { store, accounts, send, base, waitUntilWritable, log } = this.#options;
     await waitUntilWritable();
     const { key } = accounts.links.make(user, LINK_HOURS, person.email);
-    const { username } = accounts.actorOf(user);
+    const { username } = accounts.readActor(user);
     const email = verificationText(username!, `${base}${VERIFY_PATH}?key=${key}`, base, LINK_HOURS);
-    await send!({ to: recipientOf(person), settings: settingsPage(base), ...email });
+    await send!({ to: toRecipient(person), settings: settingsPage(base), ...email });
     if (this.#closed) return;
     await waitUntilWritable();
     store.recordAsked(user, person.email);
@@ -207,7 +207,7 @@ export class ReminderSender {
     const person = store.recipient(user);
     if (person.email === "") throw new Problem("conflict", NO_ADDRESS);
     const text = `This is a test message of labd at ${base}. Reminders can be sent.\n`;
-    const email = { to: recipientOf(person), subject: "Test message", text, settings: settingsPage(base) };
+    const email = { to: toRecipient(person), subject: "Test message", text, settings: settingsPage(base) };
     await this.#reportingFailure(send(email));
     return person.email;
   }
@@ -216,7 +216,7 @@ export class ReminderSender {
 export const NO_SERVER = "There is no mail server: set smtp_url.";
 export const NO_ADDRESS = "Your account has no e-mail address. Add one in your profile.";
 
-const recipientOf = ({ fullName, email }: { fullName: string; email: string }): Email["to"] => ({
+const toRecipient = ({ fullName, email }: { fullName: string; email: string }): Email["to"] => ({
   name: fullName,
   address: email,
 });

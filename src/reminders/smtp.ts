@@ -125,7 +125,7 @@ export async function sendEmail(server: SmtpServer, { to, subject, text, setting
       headers: { "Auto-Submitted": "auto-generated", "List-Unsubscribe": `<${settings}>` },
     });
   } catch (error) {
-    throw failureOf(server, to.address, error as SmtpError);
+    throw describeFailure(server, to.address, error as SmtpError);
   } finally {
     transport.close();
   }
@@ -157,7 +157,7 @@ const REJECTIONS: Readonly<Record<string, string>> = {
   DATA: "It rejected the message",
 };
 
-function failureOf({ host, port, from }: SmtpServer, to: string, error: SmtpError): EmailFailure {
+function describeFailure({ host, port, from }: SmtpServer, to: string, error: SmtpError): EmailFailure {
   const { code = "", response, responseCode = 0, command = "", message } = error;
   const text = `${code} ${message}`;
   const failure = FAILURES.find(([pattern]) => pattern.test(text))?.[1] ?? "It cannot be used";

@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { type Guards, WITHOUT_ACCOUNTS } from "../platform/operation.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { Ownership } from "../accounts/owner.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./jobs/handlers.ts";
@@ -26,7 +26,7 @@ import {
 } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
-import { auditOf } from "../accounts/audit.ts";
+import { getAuditLog } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
@@ -75,7 +75,7 @@ export interface ScoringOptions {
   /** Opens the workers on other machines. */
   farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
   /** The client of a request, as a key for fair scheduling; by default all are one client. */
-  clientOf?: (request: Request) => string;
+  identifyClient?: (request: Request) => string;
   /** Access to operations; by default everybody may use all. */
   guards?: Guards;
   /** Permission to change jobs and searches; by default their clients have it. */
@@ -93,7 +93,7 @@ export async function openScoring(options: ScoringOptions) {
   const corpora = new Corpora(options.dataDirectory, database, clock);
   const classes = new MotifTables(database, clock);
   const features = featureFilesIn(options.dataDirectory);
-  features.adoptFinished(auditOf(database, clock));
+  features.adoptFinished(getAuditLog(database, clock));
   const featureSource = (): FeatureSource => ({
     dataDirectory: options.dataDirectory,
     corpusPath: corpora.active()?.path ?? null,
@@ -236,7 +236,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
     timeout,
     changed,
     background,
-    waitUntilWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => getWriteLock(database).free(),
   });
   background.wake = () => {
     pool.wake();
@@ -322,13 +322,13 @@ function openRoutes(
     featureSource: () => FeatureSource;
   },
 ) {
-  const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
+  const { log, namespace, maxMessageBytes, identifyClient = () => "" } = options;
   const {
     receiveTimeoutSeconds = RECEIVE_TIMEOUT,
     guards = WITHOUT_ACCOUNTS,
     hasPublicUrl = false,
     ownership = {
-      identify: (request: Request) => ({ keys: [clientOf(request)], isAdministrator: false }),
+      identify: (request: Request) => ({ keys: [identifyClient(request)], isAdministrator: false }),
       claim: () => ({ key: null, headers: {} }),
     },
   } = options;
@@ -338,7 +338,7 @@ function openRoutes(
   const json = jsonRoutes({
     ...services,
     models,
-    clientOf,
+    identifyClient,
     guards,
     requireWritable,
     ownership,
@@ -349,7 +349,7 @@ function openRoutes(
     namespace,
     limits: { ...MESSAGE_LIMITS, bytes: maxMessageBytes },
     receiveTimeout: receiveTimeoutSeconds * 1000,
-    clientOf,
+    identifyClient,
     guards,
     ownership,
     hasPublicUrl,
@@ -357,11 +357,14 @@ function openRoutes(
   const client = new ProteomeSearchClient(options);
   const own = new OwnSearches(services.tasks, computationsOf(client));
   const proteome = proteomeRoutes(
-    { ...services, client, clientOf, clock: options.clock, own, requireWritable, ownership },
+    { ...services, client, identifyClient, clock: options.clock, own, requireWritable, ownership },
     guards,
   );
-  const watched = openWatched({ ...options, clientOf, guards }, { ...services, openCorpus: services.corpus });
-  const batches = batchRoutes({ ...services, ownership, clientOf, requireWritable }, guards);
+  const watched = openWatched(
+    { ...options, identifyClient, guards },
+    { ...services, openCorpus: services.corpus },
+  );
+  const batches = batchRoutes({ ...services, ownership, identifyClient, requireWritable }, guards);
   return {
     routes: soapRoutes(soap).use(json.routes).use(proteome).use(batches).use(watched.routes),
     reject: soapRejection(soap),

@@ -1,7 +1,7 @@
 import type { Accounts } from "../accounts/accounts.ts";
-import { guardsOf } from "../accounts/guards.ts";
-import { ownershipOf } from "../accounts/owner.ts";
-import { callerOf } from "../platform/caller.ts";
+import { makeGuards } from "../accounts/guards.ts";
+import { makeOwnership } from "../accounts/owner.ts";
+import { identifyCaller } from "../platform/caller.ts";
 import { EventStreams } from "../platform/event-streams.ts";
 import { mount } from "../platform/mount.ts";
 import { taskOperations } from "./task-operations.ts";
@@ -14,11 +14,11 @@ export function openTaskRoutes(tasks: Tasks, accounts: Accounts) {
   const dependencies = {
     tasks,
     events,
-    ownership: ownershipOf(accounts),
-    clientOf: (request: Request) => callerOf(request, accounts),
+    ownership: makeOwnership(accounts),
+    identifyClient: (request: Request) => identifyCaller(request, accounts),
   };
   return {
-    routes: mount(taskOperations, { tag: "service", guards: guardsOf(accounts), dependencies }),
+    routes: mount(taskOperations, { tag: "service", guards: makeGuards(accounts), dependencies }),
     closeStreams: () => events.close(),
   };
 }

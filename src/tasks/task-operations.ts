@@ -44,7 +44,7 @@ export interface TaskParts {
   events: EventStreams;
   ownership: Ownership;
   /** The client of a request, as a key for the limit of streams. */
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
 }
 
 const ofOne = { access: "anyone", params: { id: "Id of the task." }, errors: [404] } as const;
@@ -116,7 +116,7 @@ export const taskOperations = [
     errors: [404, 503],
     run({ params, request, context }, parts: TaskParts) {
       const read = taskReader(parts, params.id, request, context.baseUrl);
-      return parts.events.respond(request, parts.clientOf(request), () => snapshotOf(read()));
+      return parts.events.respond(request, parts.identifyClient(request), () => takeSnapshot(read()));
     },
   }),
 ];
@@ -130,7 +130,7 @@ function taskReader({ tasks, ownership }: TaskParts, id: string, request: Reques
 /** @throws Problem not_found, also for a task that the caller may not read */
 function findReadable(tasks: Tasks, id: string, { keys, isAdministrator }: Owner): Task {
   const task = tasks.findAny(id);
-  if (isAdministrator || keys.includes(task.owner) || tasks.kindOf(task).readers === "link") return task;
+  if (isAdministrator || keys.includes(task.owner) || tasks.findKind(task).readers === "link") return task;
   throw new Problem("not_found", "There is no such task, or it ended long ago.");
 }
 
@@ -140,7 +140,7 @@ function showTask(
   { keys, isAdministrator }: Owner,
   base: string,
 ): Static<typeof TaskAnswer> {
-  const { title, path } = tasks.kindOf({ kind });
+  const { title, path } = tasks.findKind({ kind });
   const self = `${base}/api/tasks/${id}`;
   return {
     id,
@@ -160,7 +160,7 @@ function showTask(
 }
 
 /** The id of a snapshot is a hash, because messages and results are of any form. */
-function snapshotOf(task: Static<typeof TaskAnswer>): Snapshot {
+function takeSnapshot(task: Static<typeof TaskAnswer>): Snapshot {
   const { state, message, fraction, result } = task;
   const id = Bun.hash(JSON.stringify([state, message, fraction, result])).toString(36);
   return { id, state, hasEnded: taskHasEnded(state), data: task };

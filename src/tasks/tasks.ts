@@ -1,8 +1,8 @@
-import { auditOf } from "../accounts/audit.ts";
+import { getAuditLog } from "../accounts/audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { TaskTable } from "./task-table.ts";
 import {
@@ -62,7 +62,7 @@ export class Tasks {
   }
 
   /** The kind of a task; one of another version is only for its owner. */
-  kindOf({ kind }: Pick<Task, "kind">): Pick<TaskKind, "title" | "readers" | "path"> {
+  findKind({ kind }: Pick<Task, "kind">): Pick<TaskKind, "title" | "readers" | "path"> {
     const known = this.#kinds.get(kind) ?? this.#sources.find((source) => source.kind.name === kind)?.kind;
     return known ?? { title: kind, readers: "owner" };
   }
@@ -276,7 +276,7 @@ export class Tasks {
     const { database, log } = this.options;
     for (;;) {
       try {
-        await writeLockOf(database).free();
+        await getWriteLock(database).free();
         return action();
       } catch (error) {
         log.problem("task", { cause: String(error) });
@@ -294,7 +294,7 @@ export class Tasks {
   #record(event: "start" | "cancel", { audit }: TaskKind, task: StoredTask): void {
     if (!audit) return;
     const { database, clock } = this.options;
-    auditOf(database, clock).record({
+    getAuditLog(database, clock).record({
       action: audit[event],
       subject: { kind: audit.subject, id: task.id },
       detail: audit.detail(task),

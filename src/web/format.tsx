@@ -1,4 +1,4 @@
-export { capitalized, countOf } from "../platform/words.ts";
+export { capitalized, pluralize } from "../platform/words.ts";
 
 /** Dates, sizes and counts as all pages show them, in the reader's time zone. */
 

@@ -11,7 +11,7 @@ import type { Attempt, Delivery, NewDelivery, Webhook, WebhookStore } from "./st
 export interface DelivererOptions {
   store: WebhookStore;
   sources: EventSources;
-  accounts: Pick<Accounts, "actorOf">;
+  accounts: Pick<Accounts, "readActor">;
   /** @throws Error whose message says why there was no response */
   send: (url: string, headers: Record<string, string>, body: string) => Promise<WebhookResponse>;
   /** Waits while another thread holds the write lock. */
@@ -190,21 +190,21 @@ export class Deliverer {
   /** The next events of each source that the webhook asks for. Moves the cursors. */
   #nextDeliveries(webhook: Webhook, cursors: Cursors): NewDelivery[] {
     const { sources, accounts, base } = this.#options;
-    const actor = accounts.actorOf(webhook.user);
+    const actor = accounts.readActor(webhook.user);
     const found: NewDelivery[] = [];
     if (webhook.events.some(isRecordEvent)) {
       const { events, cursor } = sources.records.since(cursors.record, actor, webhook, BATCH_SIZE);
       cursors.record = cursor;
       for (const { seq, event, at, data } of events)
-        found.push({ event, source: "record", seq, payload: payloadOf(event, at, data) });
+        found.push({ event, source: "record", seq, payload: formatPayload(event, at, data) });
     }
     if (webhook.events.some(isJobEvent)) {
-      const { ends, cursor } = sources.jobs.since(cursors.job, clientOf(actor), BATCH_SIZE);
+      const { ends, cursor } = sources.jobs.since(cursors.job, identifyClient(actor), BATCH_SIZE);
       cursors.job = cursor;
       for (const { row, id, state, ended } of ends) {
         const event = `job.${state}` as const;
         const data = { id, state, address: `${base}/api/scoring/jobs/${id}` };
-        const payload = payloadOf(event, new Date(ended).toISOString(), data);
+        const payload = formatPayload(event, new Date(ended).toISOString(), data);
         found.push({ event, source: "job", seq: row, payload });
       }
     }
@@ -212,7 +212,12 @@ export class Deliverer {
       const { events, cursor } = sources.reminders.since(cursors.reminder, actor, webhook, BATCH_SIZE);
       cursors.reminder = cursor;
       for (const { seq, at, data } of events)
-        found.push({ event: "reminder", source: "reminder", seq, payload: payloadOf("reminder", at, data) });
+        found.push({
+          event: "reminder",
+          source: "reminder",
+          seq,
+          payload: formatPayload("reminder", at, data),
+        });
     }
     return found;
   }
@@ -234,10 +239,10 @@ export class Deliverer {
 
   #mayView(webhook: Webhook, { source, seq }: Delivery): boolean {
     const { sources, accounts } = this.#options;
-    const actor = accounts.actorOf(webhook.user);
+    const actor = accounts.readActor(webhook.user);
     if (source === "reminder") return sources.reminders.matches(seq, actor, webhook);
     if (source === "record") return sources.records.matches(seq, actor, webhook);
-    const client = clientOf(actor);
+    const client = identifyClient(actor);
     return client === undefined || sources.jobs.belongsTo(seq, client);
   }
 
@@ -295,7 +300,7 @@ export class Deliverer {
     try {
       await waitUntilWritable();
       const at = new Date(clock.now()).toISOString();
-      const ping = store.addPing(webhook, payloadOf("ping", at, { webhook: webhook.id }));
+      const ping = store.addPing(webhook, formatPayload("ping", at, { webhook: webhook.id }));
       const { state } = await this.#attempt(webhook, ping);
       if (state === "delivered" && store.find(webhook.id)?.state === "failing") store.resume(webhook);
       return store.delivery(webhook, ping.id) ?? ping;
@@ -315,8 +320,8 @@ function signingSecrets({ secret, formerSecret, formerUntil }: Webhook, now: num
 }
 
 /** The client whose jobs somebody is notified of; undefined for administrators, who see all jobs. */
-const clientOf = (actor: Actor): string | undefined =>
+const identifyClient = (actor: Actor): string | undefined =>
   actor.superuser ? undefined : `user ${String(actor.username)}`;
 
-const payloadOf = (type: string, timestamp: string, data: object): string =>
+const formatPayload = (type: string, timestamp: string, data: object): string =>
   JSON.stringify({ type, timestamp, data });

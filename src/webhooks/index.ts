@@ -1,11 +1,11 @@
 import type { Accounts } from "../accounts/accounts.ts";
-import { guardsOf } from "../accounts/guards.ts";
+import { makeGuards } from "../accounts/guards.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import type { Log } from "../platform/log.ts";
 import { mount } from "../platform/mount.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { readNetworks } from "./address.ts";
 import { Deliverer } from "./deliverer.ts";
 import type { EventSources } from "./events.ts";
@@ -65,12 +65,12 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
         throw new Error("http:// is not allowed (setting webhook_allow).");
       return post(url, headers, body, { allowed, timeout: TIMEOUT });
     },
-    waitUntilWritable: () => writeLockOf(database).free(),
+    waitUntilWritable: () => getWriteLock(database).free(),
   });
   const management = new WebhookManagement({ database, store, sources, allowed, plain });
   const routes = mount(webhookOperations, {
     tag: "webhooks",
-    guards: guardsOf(accounts),
+    guards: makeGuards(accounts),
     dependencies: { store, management, deliverer },
   });
   return { routes, deliverer, store, management };

@@ -2,7 +2,7 @@ import { type BlockList, isIP } from "node:net";
 import { type Static, Type } from "typebox";
 import { bodySchema, nullable, OptionalInput } from "../platform/schema.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
+import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { isAllowedAddress } from "./address.ts";
 import { EVENTS, type EventSources } from "./events.ts";
@@ -111,7 +111,7 @@ export class WebhookManagement {
   }
 
   private async waitUntilWritable(): Promise<void> {
-    await writeLockOf(this.options.database).free();
+    await getWriteLock(this.options.database).free();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AuditDetail, type AuditLog, auditOf } from "../accounts/audit.ts";
+import { type AuditDetail, type AuditLog, getAuditLog } from "../accounts/audit.ts";
 import type { RecordFilter } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sealing } from "../platform/encryption.ts";
@@ -75,7 +75,7 @@ export class WebhookStore {
     private readonly clock: Clock,
     private readonly sealing: Sealing,
   ) {
-    this.audit = auditOf(database, clock);
+    this.audit = getAuditLog(database, clock);
   }
 
   list(user?: number): Webhook[] {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { type AuditFilter, auditHead, auditOf, canonical, verifyChain } from "../../src/accounts/audit.ts";
+import {
+  type AuditFilter,
+  auditHead,
+  getAuditLog,
+  canonical,
+  verifyChain,
+} from "../../src/accounts/audit.ts";
 import { commandLineOrigin, recordStart } from "../../src/accounts/audit-offline.ts";
 import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 import { openAccounts, request } from "./stage.ts";
@@ -109,7 +115,7 @@ test("records an event with its transaction and the origin of the request", () =
     request: "r1",
     via: "none",
   });
-  expect(auditOf(database, { now: () => 0 })).toBe(accounts.audit.log);
+  expect(getAuditLog(database, { now: () => 0 })).toBe(accounts.audit.log);
 });
 
 test("records at start whether the service was stopped properly", () => {

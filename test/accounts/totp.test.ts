@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { base32, codeOf, matchingStep, newTotpSecret, otpauthUri, stepOf } from "../../src/accounts/totp.ts";
+import {
+  base32,
+  computeCode,
+  matchingStep,
+  newTotpSecret,
+  otpauthUri,
+  toTimeStep,
+} from "../../src/accounts/totp.ts";
 
 const RFC_SECRET = Buffer.from("12345678901234567890");
 
@@ -11,12 +18,12 @@ test.each([
   [2_000_000_000, "69279037"],
   [20_000_000_000, "65353130"],
 ])("RFC 6238, appendix B, SHA-1: at %p s the code is %p", (seconds, code) => {
-  expect(codeOf(RFC_SECRET, stepOf(seconds * 1000), 8)).toBe(code);
-  expect(codeOf(RFC_SECRET, stepOf(seconds * 1000))).toBe(code.slice(2));
+  expect(computeCode(RFC_SECRET, toTimeStep(seconds * 1000), 8)).toBe(code);
+  expect(computeCode(RFC_SECRET, toTimeStep(seconds * 1000))).toBe(code.slice(2));
 });
 
 test("RFC 4226, appendix D: codes of the first ten counters", () => {
-  const codes = Array.from({ length: 10 }, (_, count) => codeOf(RFC_SECRET, count));
+  const codes = Array.from({ length: 10 }, (_, count) => computeCode(RFC_SECRET, count));
   expect(codes).toEqual("755224 287082 359152 969429 338314 254676 287922 162583 399871 520489".split(" "));
 });
 
@@ -35,12 +42,12 @@ test.each([
 test("a code is also valid one step before and after its time", () => {
   const secret = newTotpSecret();
   const at = 1_800_000_000_000;
-  const code = codeOf(secret, stepOf(at));
+  const code = computeCode(secret, toTimeStep(at));
   for (const [seconds, found] of [
     [-31, undefined],
-    [-30, stepOf(at)],
-    [0, stepOf(at)],
-    [59, stepOf(at)],
+    [-30, toTimeStep(at)],
+    [0, toTimeStep(at)],
+    [59, toTimeStep(at)],
     [60, undefined],
   ] as const)
     expect({ seconds, step: matchingStep(secret, code, at + seconds * 1000) }).toEqual({

@@ -59,7 +59,7 @@ try {
       text: "SELECT rid FROM user_account WHERE username = ?",
       args: [username],
     })!;
-    const actor = accounts.actorOf(Number(rid));
+    const actor = accounts.readActor(Number(rid));
     const find = (typed: string): number => {
       const before = process.cpuUsage();
       search.find({

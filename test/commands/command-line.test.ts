@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Call, type Command } from "../../src/commands/command.ts";
-import { helpOf } from "../../src/commands/help.ts";
+import { formatHelp } from "../../src/commands/help.ts";
 import { runCommand } from "../../src/commands/run-command.ts";
 import { COMMANDS, main } from "../../src/commands/main.ts";
 import { labd } from "./labd.ts";
@@ -84,7 +84,7 @@ test.each([
 );
 
 test("prints help with usage, actions, every flag and the example", () => {
-  const help = helpOf(score);
+  const help = formatHelp(score);
   for (const part of [
     "Usage: labd score [flags]",
     "--pattern P",
@@ -97,7 +97,7 @@ test("prints help with usage, actions, every flag and the example", () => {
   ])
     expect(help).toContain(part);
   expect(help).not.toContain("--old");
-  expect(helpOf(corpus)).toMatch(
+  expect(formatHelp(corpus)).toMatch(
     /Usage: labd corpus ACTION.*\nActions:\n {2}add FILE \[NAME\] +Add one\.\n.*Flags of add:\n {2}--use +Use\.\n\nFlags:\n {2}--json/s,
   );
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../src/commands/command.ts";
-import { helpOf } from "../../src/commands/help.ts";
+import { formatHelp } from "../../src/commands/help.ts";
 import { runCommand } from "../../src/commands/run-command.ts";
 import { scratch } from "./labd.ts";
 
@@ -54,5 +54,5 @@ test("a declaration provides a command's parsing, errors and help", async () => 
     "--least: expected a whole number from 1 to 100000.",
   );
   expect(run("cout", file)).rejects.toThrow("Did you mean count?");
-  expect(helpOf(residues)).toContain("Flags of count:\n  --least 1-100000");
+  expect(formatHelp(residues)).toContain("Flags of count:\n  --least 1-100000");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { causeOf, connectionOptions, redactedAddress } from "../../src/farm/connection.ts";
+import { describeCause, connectionOptions, redactedAddress } from "../../src/farm/connection.ts";
 import { decodeResult, encodeResult, queueName } from "../../src/farm/redis-records.ts";
 import { mixedFarm, type RedisInfo, unsupportedReason } from "../../src/farm/status.ts";
 
@@ -46,7 +46,7 @@ test("reads CA certificates from a file", () => {
 
 test("lists the distinct causes of several attempts", () => {
   const error = new AggregateError([new Error("refused."), new Error("refused."), new Error("no route.")]);
-  expect([causeOf(error), causeOf("odd")]).toEqual(["refused.; no route", "odd"]);
+  expect([describeCause(error), describeCause("odd")]).toEqual(["refused.; no route", "odd"]);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { RequestPool } from "../../src/inventory/index.ts";
 import type { Answer } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
-import { writeLockOf } from "../../src/platform/write-lock.ts";
+import { getWriteLock } from "../../src/platform/write-lock.ts";
 import type { Problem } from "../../src/problem.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Lab, openLab } from "./harness.ts";
@@ -160,7 +160,7 @@ test("allows other writes until it writes, and includes them", async () => {
 
 test("previews a change while another process holds the write lock", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const held = writeLockOf(lab.database).hold(() => promise);
+  const held = getWriteLock(lab.database).hold(() => promise);
   const preview = await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=1`, {
     description: "dry",
   });
@@ -171,7 +171,7 @@ test("previews a change while another process holds the write lock", async () =>
 
 test("tells a write to try again if it has waited for the lock", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const lock = writeLockOf(lab.database);
+  const lock = getWriteLock(lab.database);
   const held = lock.hold(() => promise);
   jest.useFakeTimers();
   try {

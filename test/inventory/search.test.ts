@@ -333,7 +333,7 @@ test("reads large tables before the first search", async () => {
   });
   prepareSearch(large.database, large.clock);
   expect(asked).toEqual(["consumable"]);
-  const actor = large.accounts.actorOf(large.accounts.userId("admin")!);
+  const actor = large.accounts.readActor(large.accounts.userId("admin")!);
   const searched = {
     typed: "",
     actor,

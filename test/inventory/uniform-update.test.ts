@@ -138,7 +138,7 @@ test("undoing is refused if one record was changed later, and forced record by r
 });
 
 const consumable = RESOURCES.find(({ name }) => name === "consumable")!;
-const actorOf = (username: string) => lab.accounts.actorOf(lab.accounts.userId(username)!);
+const actorOf = (username: string) => lab.accounts.readActor(lab.accounts.userId(username)!);
 
 test("a plan writes nothing if a record has changed since", () => {
   const { uniformUpdates, statements } = openStore(lab.database, lab.clock);

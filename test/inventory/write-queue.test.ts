@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Statements } from "../../src/inventory/records/statements.ts";
 import { WriteQueue } from "../../src/inventory/records/write-queue.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
-import { writeLockOf } from "../../src/platform/write-lock.ts";
+import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { openLab } from "./harness.ts";
 
 /** Writes that arrive together: one commit, and each as if it were alone. */
@@ -16,7 +16,7 @@ function queueOn(path: string) {
   const database = openDatabase(path, MIGRATIONS);
   const statements = new Statements(database);
   let undone = 0;
-  const queue = new WriteQueue(statements, writeLockOf(database), () => undone++);
+  const queue = new WriteQueue(statements, getWriteLock(database), () => undone++);
   const insert = (n: number) => () =>
     statements.writing(() => statements.run({ text: "INSERT INTO a VALUES (?)", args: [n] }));
   const stored = () => database.query("SELECT n FROM a ORDER BY n").values().flat();
@@ -75,7 +75,7 @@ test("rolls back only the rejected write of a transaction", async () => {
 
 test("while another writer holds the lock, writes wait and reads do not", async () => {
   const { database, queue, insert, stored } = queueOn(":memory:");
-  const turn = writeLockOf(database);
+  const turn = getWriteLock(database);
   const other = Promise.withResolvers<void>();
   const held = turn.hold(() => other.promise);
   let done = false;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { callerOf } from "../../src/platform/caller.ts";
+import { identifyCaller } from "../../src/platform/caller.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { DIRECT, networkOf, type PublicUrlOptions } from "../../src/platform/origin.ts";
+import { DIRECT, toNetwork, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 import { openMigrated } from "../database.ts";
 
@@ -20,7 +20,7 @@ test.each([
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["", ""],
 ])("the network of %p is %p", (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(toNetwork(address)).toBe(network);
 });
 
 test("a valid token identifies the caller from any address; other callers are identified by network", async () => {
@@ -33,7 +33,7 @@ test("a valid token identifies the caller from any address; other callers are id
       address: () => address,
       origin: () => "http://lab",
     });
-    return withinRequest(context, () => callerOf(request, accounts));
+    return withinRequest(context, () => identifyCaller(request, accounts));
   };
   expect(from("192.0.2.7", `Token ${token}`)).toBe("user kim");
   expect(from("192.0.2.8", `Bearer ${token}`)).toBe("user kim");
@@ -41,7 +41,7 @@ test("a valid token identifies the caller from any address; other callers are id
   expect(from("192.0.2.7", "Token wrong")).toBe("192.0.2.7");
   expect(from("192.0.2.7", "Basic a2ltOmtpbQ==")).toBe("192.0.2.7");
   expect(from(null)).toBe("");
-  expect(callerOf(new Request("http://lab/"), accounts)).toBe("");
+  expect(identifyCaller(new Request("http://lab/"), accounts)).toBe("");
 });
 
 test("a trusted proxy determines the network of the caller; otherwise its headers are ignored", () => {
@@ -51,7 +51,9 @@ test("a trusted proxy determines the network of the caller; otherwise its header
   });
   const arrival = { address: () => "127.0.0.1", origin: () => "http://lab" };
   const from = (reach: PublicUrlOptions): string =>
-    withinRequest(new RequestContext(request, "test", arrival, reach), () => callerOf(request, accounts));
+    withinRequest(new RequestContext(request, "test", arrival, reach), () =>
+      identifyCaller(request, accounts),
+    );
   expect(from(DIRECT)).toBe("127.0.0.1");
   expect(from({ ...DIRECT, trustProxy: true })).toBe("2001:db8:1:2::/64");
 });

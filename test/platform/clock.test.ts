@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { microsecondsOf, systemClock, timestampOrNull } from "../../src/platform/clock.ts";
+import { readMicroseconds, systemClock, timestampOrNull } from "../../src/platform/clock.ts";
 
 test("microseconds agree with the milliseconds of the clock, and never go back", () => {
   let last = 0;
   for (let i = 0; i < 1000; i++) {
     const before = Date.now();
-    const time = microsecondsOf(systemClock);
+    const time = readMicroseconds(systemClock);
     expect(time).toBeGreaterThanOrEqual(before * 1000);
     expect(time).toBeLessThan((Date.now() + 1) * 1000);
     expect(time).toBeGreaterThanOrEqual(last);
@@ -20,7 +20,7 @@ test.each([
   [1.0006, 1001],
   [1_700_000_000_000, 1_700_000_000_000_000],
 ])("a clock without microseconds at %p has %p", (now, microseconds) => {
-  expect(microsecondsOf({ now: () => now, newId: () => "" })).toBe(microseconds);
+  expect(readMicroseconds({ now: () => now, newId: () => "" })).toBe(microseconds);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { countMemoryOf, memoryLimit, ownMemory, releaseMemory } from "../../src/platform/memory.ts";
+import { trackMemory, memoryLimit, ownMemory, releaseMemory } from "../../src/platform/memory.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -48,7 +48,7 @@ describe("own memory", () => {
     Bun.gc(true);
     const before = ownMemory();
     const ended: number[] = [];
-    const uncount = countMemoryOf(child.pid, () => ended.push(child.pid) > 0);
+    const uncount = trackMemory(child.pid, () => ended.push(child.pid) > 0);
     expect(ownMemory() - before).toBeGreaterThan(90_000_000);
     expect([releaseMemory(), ended]).toEqual([true, [child.pid]]);
     uncount();

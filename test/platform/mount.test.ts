@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { AnyElysia } from "elysia";
 import { Type } from "typebox";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { guardsOf } from "../../src/accounts/guards.ts";
+import { makeGuards } from "../../src/accounts/guards.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { mount } from "../../src/platform/mount.ts";
@@ -107,7 +107,7 @@ const operations = [
 ];
 
 const routes = (): AnyElysia =>
-  mount(operations, { tag: "notes", guards: guardsOf(accounts), dependencies: { prefix: "/api/notes/" } });
+  mount(operations, { tag: "notes", guards: makeGuards(accounts), dependencies: { prefix: "/api/notes/" } });
 const service = openService(accounts, [routes()], {
   maxMessageBytes: 5000,
   log: openLog(

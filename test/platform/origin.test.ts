@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { baseOf, basePathOf, DIRECT, fromOwnPage, isUnsafe, ownPage } from "../../src/platform/origin.ts";
+import {
+  findBaseUrl,
+  findBasePath,
+  DIRECT,
+  fromOwnPage,
+  isUnsafe,
+  ownPage,
+} from "../../src/platform/origin.ts";
 
 const from = (headers: Record<string, string>): Request =>
   new Request("http://127.0.0.1:8480/api/v2/", { headers });
@@ -11,11 +18,11 @@ const FORWARDED = {
 
 test("links begin with the public URL of the settings, of a trusted proxy, or of the request, in this order", () => {
   const trusting = { ...DIRECT, trustProxy: true };
-  expect(baseOf(from(FORWARDED), DIRECT)).toBe("http://127.0.0.1:8480");
-  expect(baseOf(from(FORWARDED), trusting)).toBe("https://lab.example:8443/labd");
-  expect(baseOf(from({}), trusting)).toBe("http://127.0.0.1:8480");
+  expect(findBaseUrl(from(FORWARDED), DIRECT)).toBe("http://127.0.0.1:8480");
+  expect(findBaseUrl(from(FORWARDED), trusting)).toBe("https://lab.example:8443/labd");
+  expect(findBaseUrl(from({}), trusting)).toBe("http://127.0.0.1:8480");
   const set = { publicUrl: "https://set.example", basePath: "/set", trustProxy: true };
-  expect(baseOf(from(FORWARDED), set)).toBe("https://set.example/set");
+  expect(findBaseUrl(from(FORWARDED), set)).toBe("https://set.example/set");
 });
 
 test.each<[string, Record<string, string>, string]>([
@@ -37,15 +44,15 @@ test.each<[string, Record<string, string>, string]>([
   ],
   ["is ignored if it is no port", { "X-Forwarded-Port": "99999" }, "http://127.0.0.1:8480"],
 ])("X-Forwarded-Port of a trusted proxy %s", (_, headers, expected) => {
-  expect(baseOf(from(headers), { ...DIRECT, trustProxy: true })).toBe(expected);
-  expect(baseOf(from(headers), DIRECT)).toBe("http://127.0.0.1:8480");
+  expect(findBaseUrl(from(headers), { ...DIRECT, trustProxy: true })).toBe(expected);
+  expect(findBaseUrl(from(headers), DIRECT)).toBe("http://127.0.0.1:8480");
 });
 
 test.each(["//evil.example", "/..", "/a/../b", "/a//b", "evil", "/a b", "/<b>", "https://evil.example", ""])(
   "ignores the invalid prefix %p",
   (prefix) => {
     const request = from({ "X-Forwarded-Prefix": prefix });
-    expect(basePathOf(request, { ...DIRECT, trustProxy: true })).toBe("");
+    expect(findBasePath(request, { ...DIRECT, trustProxy: true })).toBe("");
   },
 );
 
@@ -53,7 +60,7 @@ test.each(["evil.example/x", "a b", '"><b>', "user@evil.example", ""])(
   "ignores the invalid host %p",
   (host) => {
     const request = from({ "X-Forwarded-Host": host });
-    expect(baseOf(request, { ...DIRECT, trustProxy: true })).toBe("http://127.0.0.1:8480");
+    expect(findBaseUrl(request, { ...DIRECT, trustProxy: true })).toBe("http://127.0.0.1:8480");
   },
 );
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { auditOf } from "../../src/accounts/audit.ts";
+import { getAuditLog } from "../../src/accounts/audit.ts";
 import { openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { FeatureFiles } from "../../src/scoring/features/feature-files.ts";
@@ -20,7 +20,7 @@ test("keeps the former file if the import cannot be recorded, or is killed befor
   const add = (text: string, name: string) =>
     importFeatures({ source: new Blob([text]), name, corpus }, { files, database, clock: systemClock });
   await add("P04637\t5\t9\tfirst\n", "sites");
-  const audit = auditOf(database, systemClock);
+  const audit = getAuditLog(database, systemClock);
   const names = () =>
     files
       .ofProteins(["P04637"])

@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   waiting = await openScoringAlone({
     maxQueued: 1,
-    clientOf: ({ headers }) => headers.get("x-client") ?? "",
+    identifyClient: ({ headers }) => headers.get("x-client") ?? "",
   });
   const { json } = await service.ask("GET", "http://lab/docs/json");
   paths = Object.fromEntries(

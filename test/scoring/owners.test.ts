@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ANONYMOUS } from "../../src/platform/actor.ts";
-import { ownershipOf } from "../../src/accounts/owner.ts";
+import { makeOwnership } from "../../src/accounts/owner.ts";
 import { type Computations, OwnSearches } from "../../src/scoring/proteome/own-searches.ts";
 import { Tasks } from "../../src/tasks/tasks.ts";
 import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";
@@ -15,8 +15,8 @@ const authenticate = ({ headers }: Request) => {
   return { ...ANONYMOUS, username, superuser: username === "admin" };
 };
 const options = {
-  ownership: ownershipOf({ authenticate }),
-  clientOf: ({ headers }: Request) => {
+  ownership: makeOwnership({ authenticate }),
+  identifyClient: ({ headers }: Request) => {
     const username = headers.get("authorization");
     return username === null ? "192.0.2.1" : `user ${username}`;
   },

@@ -6,12 +6,12 @@ import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus/corpus.ts";
 import { type JobSource, Pool, type PoolOptions } from "../../src/scoring/jobs/pool.ts";
 import { JobStore, type JobView } from "../../src/scoring/jobs/store.ts";
-import { workerUrlOf } from "../../src/platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../src/platform/worker-address.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { countMemoryOf } from "../../src/platform/memory.ts";
+import { trackMemory } from "../../src/platform/memory.ts";
 import { closeDatabase, type Database, openWriter } from "../../src/platform/sqlite.ts";
-import { writeLockOf } from "../../src/platform/write-lock.ts";
+import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { predictionOf } from "./job-queue.ts";
 import { openMigrated } from "../database.ts";
@@ -199,7 +199,7 @@ test("ends a process that is not needed before a job", async () => {
     "globalThis.bytes = new Uint8Array(300_000_000).fill(1); console.log(1); setInterval(() => {}, 1000)";
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
   await child.stdout.getReader().read();
-  const uncount = countMemoryOf(child.pid, () => {
+  const uncount = trackMemory(child.pid, () => {
     uncount();
     child.kill();
     return true;
@@ -252,7 +252,7 @@ test("keeps a result until the disk accepts it", async () => {
 });
 
 test("writes a result once an import has unlocked the database", async () => {
-  const lock = writeLockOf(database);
+  const lock = getWriteLock(database);
   open({ size: 1, retryInterval: 60_000, waitUntilWritable: () => lock.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
@@ -430,5 +430,5 @@ test.each([
   ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/worker.ts"],
   ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/worker.ts"],
 ])("the module %s finds the worker %s", (module, worker) => {
-  expect(workerUrlOf("scoring/worker.ts", module)).toBe(worker);
+  expect(resolveWorkerUrl("scoring/worker.ts", module)).toBe(worker);
 });

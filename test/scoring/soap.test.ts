@@ -26,7 +26,7 @@ beforeAll(async () => {
     retentionDays: 30,
     maxQueuedPerClient: 3,
     receiveTimeoutSeconds: 0.2,
-    clientOf: (request) => request.headers.get("x-test-client") ?? "nobody",
+    identifyClient: (request) => request.headers.get("x-test-client") ?? "nobody",
   });
 });
 afterAll(async () => {

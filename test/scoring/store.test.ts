@@ -7,7 +7,7 @@ import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { Database } from "../../src/platform/sqlite.ts";
-import { writeLockOf } from "../../src/platform/write-lock.ts";
+import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { openQueue, PREDICTION, request, START, VERSION, predictionOf } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
 import { openMigrated } from "../database.ts";
@@ -113,7 +113,7 @@ describe("inserting jobs", () => {
   test("insert waits for another writer", async () => {
     const { store, database, insert } = openQueue();
     const other = Promise.withResolvers<void>();
-    const held = writeLockOf(database).hold(() => other.promise);
+    const held = getWriteLock(database).hold(() => other.promise);
     let accepted = 0;
     const jobs = ["a A", "a A"].map((job) => insert(job).then(() => accepted++));
     await Bun.sleep(5);

@@ -204,8 +204,8 @@ describe("the JSON operations", () => {
   }
 
   test("list the changes once a corpus without the homologs is used", async () => {
-    const clientOf = (request: Request): string => request.headers.get("x-user") ?? "";
-    const service = await openScoringAlone({ workers: 1, corpus: true, clientOf });
+    const identifyClient = (request: Request): string => request.headers.get("x-user") ?? "";
+    const service = await openScoringAlone({ workers: 1, corpus: true, identifyClient });
     try {
       const { ask, scoring } = service;
       const { json: job } = await ask("POST", "/jobs", {

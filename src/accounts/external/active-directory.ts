@@ -19,15 +19,17 @@ const REJECTIONS: Readonly<Record<string, DirectoryRejection>> = {
 /** No such account, or a wrong password. */
 const WRONG = new Set(["525", "52e"]);
 
-const codeOf = (error: unknown): string =>
+const parseErrorCode = (error: unknown): string =>
   /\bdata ([0-9a-f]{3,4})\b/i.exec((error as Error | undefined)?.message ?? "")?.[1].toLowerCase() ?? "";
 
 /** Why Active Directory rejects a person whose password may be right; undefined if it is just wrong. */
-export const rejectionOf = (error: unknown): DirectoryRejection | undefined => REJECTIONS[codeOf(error)];
+export const parseRejection = (error: unknown): DirectoryRejection | undefined =>
+  REJECTIONS[parseErrorCode(error)];
 
 /** The reason for a rejection in words; empty for other servers. */
 export const describeRejection = (error: unknown): string =>
-  rejectionOf(error)?.words ?? (WRONG.has(codeOf(error)) ? "the name or the password is wrong" : "");
+  parseRejection(error)?.words ??
+  (WRONG.has(parseErrorCode(error)) ? "the name or the password is wrong" : "");
 
 /** Attributes with the state of an account, which only Active Directory has. */
 export const STATE_ATTRIBUTES = [

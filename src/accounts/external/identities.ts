@@ -5,7 +5,7 @@ import { Problem } from "../../problem.ts";
 import type { Accounts } from "../accounts.ts";
 import { checkUsername } from "../username.ts";
 import {
-  accountNameOf,
+  normalizeUsername,
   type Admission,
   isAllowed,
   isInAnyGroup,
@@ -88,14 +88,14 @@ export class Identities {
 
   /** True if a typed name may be that of an external person: it is not that of an account without a link. */
   mayBeExternal(username: string, provider: Provider): boolean {
-    const user = this.accountOf(accountNameOf(username));
+    const user = this.findAccount(normalizeUsername(username));
     return user === undefined || this.ofUserBy(user, provider) !== undefined;
   }
 
-  private accountOf(name: string): number | undefined {
+  private findAccount(name: string): number | undefined {
     const rows = this.database.query("SELECT rid, username FROM user_account").all();
     return (rows as { rid: number; username: string }[]).find(
-      ({ username }) => accountNameOf(username) === name,
+      ({ username }) => normalizeUsername(username) === name,
     )?.rid;
   }
 
@@ -105,7 +105,7 @@ export class Identities {
    */
   admit(person: Person, admission: Admission): number {
     const known = this.find(person);
-    const rejection = this.rejectionOf(person, admission, known);
+    const rejection = this.checkAdmission(person, admission, known);
     if (rejection !== undefined) {
       this.recordRejection(person, rejection, known);
       throw new Problem("forbidden", REJECTIONS[rejection], { more: { reason: rejection } });
@@ -143,8 +143,8 @@ export class Identities {
   /** The reason why a person could not sign in, if any, and the account; null if the account would be created. */
   preview(person: Person, admission: Admission): { refusal: Rejection | undefined; account: string | null } {
     const known = this.find(person);
-    const account = known ? this.accounts.actorOf(known.user).username : null;
-    return { refusal: this.rejectionOf(person, admission, known), account };
+    const account = known ? this.accounts.readActor(known.user).username : null;
+    return { refusal: this.checkAdmission(person, admission, known), account };
   }
 
   /** Links an account to a person. @throws Problem conflict if either has a link */
@@ -153,7 +153,7 @@ export class Identities {
       .transaction(() => {
         const known = this.find(subject);
         if (known) {
-          const { username } = this.accounts.actorOf(known.user);
+          const { username } = this.accounts.readActor(known.user);
           throw new Problem("conflict", `${subject.label} is already linked to ${username}.`);
         }
         const other = this.ofUserBy(user, subject.provider);
@@ -180,13 +180,13 @@ export class Identities {
     return found;
   }
 
-  private rejectionOf(person: Person, admission: Admission, known?: Identity): Rejection | undefined {
+  private checkAdmission(person: Person, admission: Admission, known?: Identity): Rejection | undefined {
     // A suspended account is enabled by its provider.
     if (known?.suspended === null && !this.canSignIn(known.user, person.provider)) return "disabled";
     if (!isAllowed(admission, person.groups)) return "not_allowed";
     if (known) return undefined;
-    const name = accountNameOf(person.username);
-    if (this.accountOf(name) !== undefined) return "name_taken";
+    const name = normalizeUsername(person.username);
+    if (this.findAccount(name) !== undefined) return "name_taken";
     if (!admission.newAccounts) return "no_account";
     try {
       checkUsername(name);
@@ -219,7 +219,7 @@ export class Identities {
     const [mapped] = [...membershipsBy(map, person.groups)].find(([, isMember]) => isMember) ?? [];
     const { fullName, email } = person;
     const group = mapped ?? firstGroup;
-    const account = { username: accountNameOf(person.username), fullName, email, group };
+    const account = { username: normalizeUsername(person.username), fullName, email, group };
     const user = this.accounts.insertUser(account, null, false);
     set(user, this.accounts.addGroup(group), true);
     this.insert(user, person);

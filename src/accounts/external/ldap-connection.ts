@@ -26,7 +26,7 @@ type Library = typeof import("ldapts");
 const TIMEOUT = 5000;
 
 /** The result code of a server (RFC 4511, appendix A); undefined if the error is not an LDAP result. */
-export const resultCodeOf = (error: unknown): number | undefined => {
+export const readResultCode = (error: unknown): number | undefined => {
   const { code } = error as { code?: unknown };
   return typeof code === "number" ? code : undefined;
 };
@@ -130,7 +130,7 @@ export class LdapConnection {
       this.#client.search("", { scope: "base", filter: "(objectClass=*)", attributes: ["1.1"] }),
     ).catch((error: unknown) => {
       // An anonymous search may be refused; the server answers.
-      if (resultCodeOf(error) === undefined) throw error;
+      if (readResultCode(error) === undefined) throw error;
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../accounts.ts";
 import type { Identities, Identity } from "./identities.ts";
@@ -43,7 +43,7 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked
   const { options, identities, accounts, database } = parts;
   const checked: Checked[] = [];
   for (const identity of identities.byProvider("ldap")) {
-    const username = accounts.actorOf(identity.user).username!;
+    const username = accounts.readActor(identity.user).username!;
     // An administrator disabled it here.
     if (identity.suspended === null && !identities.canSignIn(identity.user, "ldap")) continue;
     const person = await lookUpIdentity(options, { ...identity, username });
@@ -56,7 +56,7 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked
       "conflict",
       `${leaving.length} of ${checked.length} accounts are missing from the directory or not in an allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
     );
-  await writeLockOf(database).free();
+  await getWriteLock(database).free();
   return checked.map((one) => apply(one, parts));
 }
 

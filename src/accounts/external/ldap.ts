@@ -3,7 +3,7 @@ import type { Log } from "../../platform/log.ts";
 import { currentRequest } from "../../platform/request-context.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
 import {
   ACCOUNT_WINDOW,
@@ -18,7 +18,7 @@ import {
   accountState,
   describeRejection,
   type DirectoryRejection,
-  rejectionOf,
+  parseRejection,
   STATE_ATTRIBUTES,
 } from "./active-directory.ts";
 import type { Identities } from "./identities.ts";
@@ -27,7 +27,7 @@ import {
   type LdapEntry,
   type LdapFilter,
   type LdapServer,
-  resultCodeOf,
+  readResultCode,
   unavailable,
   withDirectory,
 } from "./ldap-connection.ts";
@@ -147,14 +147,14 @@ async function bindAs(
     await connection.bind(dn, password);
     return true;
   } catch (error) {
-    if (REJECTED.has(resultCodeOf(error) ?? -1)) return rejectionOf(error) ?? false;
+    if (REJECTED.has(readResultCode(error) ?? -1)) return parseRejection(error) ?? false;
     throw unavailable(`${connection.url}: ${explain(error)}`);
   }
 }
 
 /** A server's error with its code and a remedy, where known. */
 function explain(error: unknown): string {
-  const code = resultCodeOf(error);
+  const code = readResultCode(error);
   const rejection = describeRejection(error);
   const needsTls = NEEDS_TLS.has(code ?? -1);
   return [
@@ -194,7 +194,7 @@ async function findEntry(
   const attributes = [options.id, options.username, options.fullName, options.email, ...STATE_ATTRIBUTES];
   const wanted = attributes.filter((name) => name !== "dn");
   const search = connection.search(base, filter, wanted, 2, scope).catch((error: unknown) => {
-    const code = resultCodeOf(error);
+    const code = readResultCode(error);
     if (code === SIZE_LIMIT || (scope === "base" && code === NO_SUCH_OBJECT)) return [];
     throw error;
   });
@@ -276,7 +276,7 @@ export class LdapPasswords implements ExternalPasswords {
       this.log.info("ldap refused", { label, why: words });
       return { reason, label };
     }
-    await writeLockOf(this.database).free();
+    await getWriteLock(this.database).free();
     return this.identities.admit(person, this.options);
   }
 

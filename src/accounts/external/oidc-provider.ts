@@ -223,7 +223,7 @@ export class OidcProvider {
     const subject = String(sub);
     const { username, fullName, email, groups } = this.options;
     const isIncomplete = [username, fullName, email, groups].some(
-      (name) => claimOf(claims, name) === undefined,
+      (name) => readClaim(claims, name) === undefined,
     );
     if (isIncomplete && server.userinfo_endpoint !== undefined) {
       const info = await library.userInfoRequest(server, client, tokens.access_token, options);
@@ -265,7 +265,7 @@ export class OidcProvider {
   private person(subject: string, claims: Claims): Person {
     const { issuer, groups } = this.options;
     const text = (name: string): string => {
-      const value = claimOf(claims, name);
+      const value = readClaim(claims, name);
       return typeof value === "string" ? value.trim() : "";
     };
     const username = text(this.options.username);
@@ -279,7 +279,7 @@ export class OidcProvider {
       email: cleanEmail(text(this.options.email)),
       // OpenID Connect Core 1.0, section 5.1; some providers send a text.
       isEmailVerified: String(claims.email_verified) !== "false",
-      groups: [claimOf(claims, groups)].flat().filter((name) => typeof name === "string"),
+      groups: [readClaim(claims, groups)].flat().filter((name) => typeof name === "string"),
     };
   }
 
@@ -314,7 +314,7 @@ export class OidcProvider {
 }
 
 /** A claim by its name, or by its path in nested objects. */
-function claimOf(claims: Claims, name: string): oauth.JsonValue | undefined {
+function readClaim(claims: Claims, name: string): oauth.JsonValue | undefined {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split("."))

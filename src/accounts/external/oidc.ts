@@ -1,6 +1,6 @@
 import { readText } from "../../platform/body.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { cookieOf, hiddenCookie } from "../../platform/cookie.ts";
+import { readCookie, hiddenCookie } from "../../platform/cookie.ts";
 import { withReserve } from "../../platform/disk-reserve.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import type { Log } from "../../platform/log.ts";
@@ -8,7 +8,7 @@ import { ownPage } from "../../platform/origin.ts";
 import { currentRequest, identify } from "../../platform/request-context.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../accounts.ts";
 import { LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, Throttle } from "../throttle.ts";
@@ -101,7 +101,7 @@ export class OidcSignIn {
     parameters: URLSearchParams,
     state: string,
   ): Promise<Response> {
-    const pending = this.unseal<Pending>(cookieOf(request, stateCookieName(state)), "oidc");
+    const pending = this.unseal<Pending>(readCookie(request, stateCookieName(state)), "oidc");
     if (pending?.state !== state || pending.until <= this.parts.clock.now()) return signInPage("expired", "");
     const address = currentRequest()!.network;
     if (this.failures.wait(address) > 0) return signInPage("throttled", pending.next);
@@ -122,9 +122,9 @@ export class OidcSignIn {
     const { person, idToken, session, confirmed } = await this.provider.finish(parameters, pending);
     if (pending.again && clock.now() - confirmed > SIGN_IN_MINUTES * 60_000)
       throw new OidcError("invalid", "the person was not authenticated again (auth_time)");
-    await writeLockOf(database).free();
+    await getWriteLock(database).free();
     const user = identities.admit(person, options);
-    identify({ user, username: accounts.actorOf(user).username, via: "oidc" });
+    identify({ user, username: accounts.readActor(user).username, via: "oidc" });
     const record = database.transaction(() => {
       database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
       const detail = { method: "session", by: "oidc", issuer: person.issuer };
@@ -138,7 +138,7 @@ export class OidcSignIn {
   /** Redirects a browser that has signed out here to sign out at the provider, or home. */
   async signOut(request: Request): Promise<Response> {
     const home = `${currentRequest()!.baseUrl}/`;
-    const idToken = this.unseal<string>(cookieOf(request, ID_TOKEN_COOKIE), ID_TOKEN_COOKIE);
+    const idToken = this.unseal<string>(readCookie(request, ID_TOKEN_COOKIE), ID_TOKEN_COOKIE);
     const url = await this.provider.signOutUrl(home, idToken);
     return redirect(url?.href ?? home, this.idTokenCookie(undefined));
   }
@@ -151,7 +151,7 @@ export class OidcSignIn {
       const [token, ...more] = form.getAll("logout_token");
       if (token === undefined || more.length > 0) throw new OidcError("invalid", "expected one logout_token");
       const logout = await this.provider.verifyLogoutToken(token);
-      await writeLockOf(database).free();
+      await getWriteLock(database).free();
       const sessions = database.transaction(() => this.endSessions(logout)).immediate();
       log.info("oidc back-channel logout", { sessions });
       return new Response(null, { status: 200, headers: PRIVATE });

@@ -18,11 +18,12 @@ function refuse([mistake]: readonly string[]): void {
 
 const isLocal = (url: string): boolean => /^ldap:\/\/(127\.[\d.]+|\[::1\]|localhost)(:\d+)?\/?$/i.test(url);
 
-const urlsOf = ({ ldap_url }: IdentitySettings): string[] => ldap_url.split(/ +/).filter((url) => url !== "");
+const listUrls = ({ ldap_url }: IdentitySettings): string[] =>
+  ldap_url.split(/ +/).filter((url) => url !== "");
 
 /** The mistakes in the settings of the directory; none if none is configured. */
 export function ldapMistakes(settings: IdentitySettings): string[] {
-  const urls = urlsOf(settings);
+  const urls = listUrls(settings);
   if (urls.length === 0) return [];
   const mistakes = fileMistakes(settings.ca_file);
   const plain = urls.find((url) => url.startsWith("ldap:") && !isLocal(url));
@@ -49,7 +50,7 @@ export function ldapMistakes(settings: IdentitySettings): string[] {
 
 /** The options of the directory; undefined if none is configured. @throws Problem invalid_setting */
 export function readLdapOptions(settings: IdentitySettings): LdapOptions | undefined {
-  const urls = urlsOf(settings);
+  const urls = listUrls(settings);
   if (urls.length === 0) return undefined;
   refuse(ldapMistakes(settings));
   const attributes = readPairs(settings.ldap_attributes, LDAP_SETTINGS.ldap_attributes.fallback);

@@ -56,4 +56,4 @@ export function membershipsBy(map: Admission["map"], groups: readonly string[]):
 }
 
 /** The local username for an external one: folded, so that two that differ only in case are one account. */
-export const accountNameOf = (username: string): string => fold(username.trim());
+export const normalizeUsername = (username: string): string => fold(username.trim());

@@ -8,7 +8,7 @@ import {
 import { callerKey, nextTurn, WRITER } from "./request-turns.ts";
 import { BodyStream } from "../../platform/body-stream.ts";
 import type { Log } from "../../platform/log.ts";
-import { countMemoryOf } from "../../platform/memory.ts";
+import { trackMemory } from "../../platform/memory.ts";
 import { logOutput, spawnSelf } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
@@ -298,7 +298,7 @@ class RequestProcess {
       },
     });
     void logOutput(this.#child.stderr as ReadableStream<Uint8Array>, options.log, "request process");
-    this.#uncount = countMemoryOf(this.pid, () => this.#endUnneeded());
+    this.#uncount = trackMemory(this.pid, () => this.#endUnneeded());
     // An idle one must not keep the server from ending.
     this.#child.unref();
     const late = setTimeout(() => this.end(), PATIENCE);

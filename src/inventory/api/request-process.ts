@@ -3,10 +3,10 @@ import type { FromProcess, RemoteRequest, ToProcess } from "./remote-request.ts"
 import { heavyOperations } from "./record-operations.ts";
 import { openStore } from "../records/store.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { causeOf } from "../../platform/log.ts";
+import { findCause } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
 import { checkpoint, type Database, openReader, openWriter } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 
 /** A process that answers heavy requests for the server, one after another, until the server ends it. */
@@ -46,7 +46,7 @@ export function serveRequests(version: string): Promise<never> {
 function fail(error: unknown): void {
   const problem = Problem.from(error);
   const { code, message, fields, more, list, headers } = problem;
-  const cause = causeOf(problem);
+  const cause = findCause(problem);
   send({
     kind: "failed",
     code,
@@ -91,7 +91,7 @@ function open({ database: path, writes }: RemoteRequest): void {
     // A container may forbid it.
   }
   database = writes ? openWriter(path) : openReader(path);
-  if (writes) writeLockOf(database).acquire = acquireLock;
+  if (writes) getWriteLock(database).acquire = acquireLock;
   operations = heavyOperations(database, systemClock);
 }
 

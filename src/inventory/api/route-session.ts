@@ -91,7 +91,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
 
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
     const { user: rid, csrfToken, external: vouched } = session;
-    const [user] = store.reader.values(PEOPLE.user, undefined, accounts.actorOf(rid), [rid]);
+    const [user] = store.reader.values(PEOPLE.user, undefined, accounts.readActor(rid), [rid]);
     const expires = printInstant(session.expires * 1000);
     const needed = accounts.mustSetUpSecondFactor(session);
     const shown = { user, csrf_token: csrfToken, expires, needs_second_factor: needed, vouched };

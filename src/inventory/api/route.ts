@@ -24,7 +24,7 @@ import { RESOURCES } from "../resources/index.ts";
 import { currentOrigin, currentRequest } from "../../platform/request-context.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import { type Database, makesCheckpoints, isInMemory } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 
 export interface InventoryOptions {
   database: Database;
@@ -137,7 +137,7 @@ const sendTo =
     };
     const { network = "" } = currentRequest() ?? {};
     const describe = () => describeFilters(url.searchParams);
-    const lock = writeLockOf(database);
+    const lock = getWriteLock(database);
     const caller = { user: actor.user, network, signal: request.signal, describe };
     return pool.run(remote, caller, (work) => lock.hold(work));
   };

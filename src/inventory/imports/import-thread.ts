@@ -2,13 +2,13 @@ import type { Imported } from "./import.ts";
 import type { ImportOptions, ImportReport } from "./import-report.ts";
 import type { Actor } from "../model/access.ts";
 import type { Origin } from "../../platform/request-context.ts";
-import { workerUrlOf } from "../../platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../platform/worker-address.ts";
 
 /** Messages between the main thread and the thread of an import. */
 
 /** The module of the thread, relative to the project. */
 export const IMPORT_WORKER = "src/inventory/imports/import-worker.ts";
-export const importWorkerUrl = (): string => workerUrlOf(IMPORT_WORKER.replace("src/", ""));
+export const importWorkerUrl = (): string => resolveWorkerUrl(IMPORT_WORKER.replace("src/", ""));
 
 export interface ImportRequest {
   /** Name of the resource. */

@@ -5,7 +5,7 @@ import { openStore } from "../records/store.ts";
 import { DECLARED } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { causeOf } from "../../platform/log.ts";
+import { findCause } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
 import { checkpoint, openWriter } from "../../platform/sqlite.ts";
 
@@ -28,7 +28,7 @@ globalThis.addEventListener("message", ({ data }: MessageEvent<ImportTask>) => {
   isStarted = true;
   work(data).catch((error: unknown) => {
     const problem = Problem.from(error);
-    send({ kind: "failed", code: problem.code, message: problem.message, cause: causeOf(problem) });
+    send({ kind: "failed", code: problem.code, message: problem.message, cause: findCause(problem) });
   });
 });
 

@@ -15,10 +15,10 @@ import { openStore } from "../records/store.ts";
 import { DECLARED } from "../resources/index.ts";
 import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { causeOf, type Log } from "../../platform/log.ts";
+import { findCause, type Log } from "../../platform/log.ts";
 import { currentOrigin, withinOrigin } from "../../platform/request-context.ts";
 import { type Database, makesCheckpoints } from "../../platform/sqlite.ts";
-import { type WriteLock, writeLockOf } from "../../platform/write-lock.ts";
+import { type WriteLock, getWriteLock } from "../../platform/write-lock.ts";
 
 const INSTANT = Type.String({ format: "date-time" });
 
@@ -85,7 +85,7 @@ export class Imports {
     private readonly clock: Clock,
     private readonly log?: Log,
   ) {
-    this.#lock = writeLockOf(database);
+    this.#lock = getWriteLock(database);
     this.#path = ["", ":memory:"].includes(database.filename) ? null : database.filename;
     const rows = database.query("SELECT * FROM import_file WHERE outcome IS NULL ORDER BY rid").all();
     for (const row of rows as StoredImport[])
@@ -203,7 +203,7 @@ export class Imports {
       return imported;
     } catch (error) {
       const problem = Problem.from(error);
-      const cause = causeOf(problem);
+      const cause = findCause(problem);
       if (cause) this.log?.problem("import", { import: entry.status.id, cause });
       const { code, message } = problem;
       await this.#end(entry, {

@@ -9,7 +9,7 @@ import { columnOf } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
-import { microsecondsOf } from "../../platform/clock.ts";
+import { readMicroseconds } from "../../platform/clock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
 import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
@@ -290,7 +290,7 @@ export function addScans(
   });
   if (Number(stored?.total) + codes.length > MAX_SCANS)
     throw new Problem("too_large", `A stocktake contains at most ${MAX_SCANS} codes.`);
-  const now = microsecondsOf(store.clock);
+  const now = readMicroseconds(store.clock);
   return codes.map((scanned) => {
     const code = scanned.trim().slice(0, MAX_CODE_LENGTH);
     const matches = scan(reader, RESOURCES, code, actor);

@@ -1,4 +1,4 @@
-import { exampleOf } from "../../platform/openapi-example.ts";
+import { makeExample } from "../../platform/openapi-example.ts";
 import { type Field, type Json, KINDS } from "./field.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
@@ -18,10 +18,10 @@ export function exampleOfField(resources: Resources, resource: Resource, name: s
   if (name === "id") return exampleId(resource);
   switch (field.kind) {
     case "computed":
-      return exampleOf(field.shape) as Json;
+      return makeExample(field.shape) as Json;
     case "instant":
       if (field.nullable) return null;
-      return exampleOf({ type: "string", format: field.day ? "date" : "date-time" }) as Json;
+      return makeExample({ type: "string", format: field.day ? "date" : "date-time" }) as Json;
     case "uuid":
       return exampleId(resource);
     case "reference": {

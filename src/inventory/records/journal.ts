@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
-import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import { type ExposedRecord, exposedBy } from "./exposure.ts";
 import type { Resource } from "../model/resource.ts";
@@ -102,7 +102,7 @@ export class Journal {
     const last = Number(this.statements.get({ text, args: [] })?.at);
     batch.id = this.clock.newId();
     // A clock that was set back must not put a later state before an earlier one.
-    const at = Math.max(last, microsecondsOf(this.clock));
+    const at = Math.max(last, readMicroseconds(this.clock));
     const { kind, undoes = null } = batch.info;
     return this.statements.run({
       text: "INSERT INTO record_batch (id, at, kind, user_rid, token_rid, undoes) VALUES (?, ?, ?, ?, ?, ?)",

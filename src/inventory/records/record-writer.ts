@@ -7,7 +7,7 @@ import { columnOf, isGuarded, type Resource, type Resources } from "../model/res
 import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
-import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import { evictionHint, hasPosition } from "../resources/position.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
@@ -322,7 +322,7 @@ export class RecordWriter {
 
   /** Microseconds since 1970-01-01 UTC. */
   #now(): number {
-    return microsecondsOf(this.clock);
+    return readMicroseconds(this.clock);
   }
 
   /** True if a record that is not deleted refers to one of these. */

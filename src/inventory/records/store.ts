@@ -23,10 +23,10 @@ import { WriteQueue } from "./write-queue.ts";
 import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
 import type { SubResource } from "../resources/sub-resource.ts";
 import { Problem } from "../../problem.ts";
-import { auditOf } from "../../accounts/audit.ts";
+import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { closeSnapshot, type Database, openSnapshot } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 
 /** Options of a batch. */
 export interface WriteOptions extends BatchInfo {
@@ -94,7 +94,7 @@ export class Store {
     this.statements = statements;
     this.reader = new RecordReader(statements, DECLARED);
     this.search = new Search(statements, DECLARED, this.reader);
-    const audit = new BatchAudit(statements, auditOf(database, clock));
+    const audit = new BatchAudit(statements, getAuditLog(database, clock));
     const texts = new RecordText(statements, versioned.values(), annotationValue!);
     texts.update();
     this.#journal = new Journal(statements, clock, audit, texts, (resource, rid, parent) => {
@@ -119,7 +119,7 @@ export class Store {
       this.uniformAnnotations,
       this.statements,
     );
-    this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
+    this.#queue = new WriteQueue(statements, getWriteLock(database), () => this.reader.forget());
   }
 
   /** Runs writes in one transaction, as one batch of the history. */

@@ -5,7 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { AnnotationType, Resource, Resources } from "../model/resource.ts";
 import { storedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
-import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isEmpty, itemsOf, splitAnnotations } from "./annotation-writer.ts";
 import type { RecordWrite } from "./batch-audit.ts";
@@ -274,6 +274,6 @@ export class UniformAnnotations {
   }
 
   #now(): number {
-    return microsecondsOf(this.dependencies.clock);
+    return readMicroseconds(this.dependencies.clock);
   }
 }

@@ -10,7 +10,7 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { columnsOf } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-import { type Clock, microsecondsOf } from "../../platform/clock.ts";
+import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 
 /** Writes of many records, found and checked, but not written. */
 export interface PlannedUpdate {
@@ -147,7 +147,7 @@ export class UniformUpdates {
     const { table } = resource;
     const versions = writes.map(({ rid, before }) => [rid, before!.version] as const);
     if (!areUnchanged(this.statements, table, versions)) return false;
-    const modified = microsecondsOf(this.clock);
+    const modified = readMicroseconds(this.clock);
     const all = new Map(columns).set("modified", modified).set("modified_by", actor.user);
     if (columns.has("deleted")) all.set("deleted_date", modified);
     const sets = [...all.keys()].map((column) => `${column} = ?`).join(", ");
@@ -178,7 +178,7 @@ export class UniformUpdates {
     if (!writes) return false;
     const columns = [...columnsOf(resource, writes[0].after, names).keys()];
     const sets = columns.map((column, i) => `${column} = v.value ->> ${i + 1}`).join(", ");
-    const modified = microsecondsOf(this.clock);
+    const modified = readMicroseconds(this.clock);
     for (let from = 0; from < writes.length; from += ROWS) {
       const rows = writes
         .slice(from, from + ROWS)

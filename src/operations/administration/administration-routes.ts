@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { guardsOf } from "../../accounts/guards.ts";
+import { makeGuards } from "../../accounts/guards.ts";
 import { mount } from "../../platform/mount.ts";
 import type { AdministrationContext } from "./context.ts";
 import { corpusOperations, motifClassOperations } from "./corpus-routes.ts";
@@ -27,7 +27,7 @@ export function administrationRoutes(context: AdministrationContext) {
   for (const name of ADMINISTRATION_TASKS) context.tasks.register(administrationTask(name));
   return mount(administrationOperations, {
     tag: "administration",
-    guards: guardsOf(context.accounts),
+    guards: makeGuards(context.accounts),
     dependencies: context,
   });
 }

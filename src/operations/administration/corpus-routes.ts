@@ -42,7 +42,7 @@ const Upload = Type.Object({
 });
 
 /** A file of any size as the body, which is read as a stream. */
-export const fileOf = (example: string) => ({
+export const describeFile = (example: string) => ({
   "application/octet-stream": { schema: { type: "string", format: "binary" }, example },
 });
 
@@ -59,7 +59,7 @@ export const corpusOperations = [
     description:
       "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response is sent after the upload; the task packs the corpus.",
     query: Upload,
-    sends: fileOf(">P1 a protein\nMKLVACDEFGHIK\n"),
+    sends: describeFile(">P1 a protein\nMKLVACDEFGHIK\n"),
     status: 202,
     returns: TaskSchema,
     errors: [409, 413],

@@ -16,10 +16,10 @@ import {
   formatTitle,
 } from "../../scoring/index.ts";
 import { type AdministrationContext, TaskSchema } from "./context.ts";
-import { fileOf, NAME_RULE } from "./corpus-routes.ts";
+import { describeFile, NAME_RULE } from "./corpus-routes.ts";
 import { runCommand } from "./self-command.ts";
 import { startUpload } from "./upload-task.ts";
-import { countOf } from "../../platform/words.ts";
+import { pluralize } from "../../platform/words.ts";
 import { timestamp } from "../../platform/clock.ts";
 
 /** Its request bodies may have any size, too. */
@@ -89,7 +89,7 @@ export const featureOperations = [
     description:
       "The body is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
     query: Upload,
-    sends: fileOf("P1\t0\t5\tdomain\n"),
+    sends: describeFile("P1\t0\t5\tdomain\n"),
     status: 202,
     returns: TaskSchema,
     errors: [409, 413],
@@ -128,7 +128,7 @@ async function addFeatures(
 }
 
 function outcome({ format, features, proteins, unmatched }: FeatureFileInfo): string {
-  const read = `${countOf(features, "feature")} of ${countOf(proteins, "protein")} were imported. The file was read as ${formatTitle(format)}.`;
+  const read = `${pluralize(features, "feature")} of ${pluralize(proteins, "protein")} were imported. The file was read as ${formatTitle(format)}.`;
   if (unmatched.proteins === 0) return read;
-  return `${read} ${countOf(unmatched.features, "feature")} of ${countOf(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
+  return `${read} ${pluralize(unmatched.features, "feature")} of ${pluralize(unmatched.proteins, "identifier")} matched no protein of the corpus.`;
 }

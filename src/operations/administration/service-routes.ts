@@ -5,7 +5,7 @@ import { timestamp } from "../../platform/clock.ts";
 import { operation } from "../../platform/operation.ts";
 import { pageSchema, singlePage } from "../../platform/page.ts";
 import { answerSchema } from "../../platform/schema.ts";
-import { countOf } from "../../platform/words.ts";
+import { pluralize } from "../../platform/words.ts";
 import { Problem } from "../../problem.ts";
 import type { Report } from "../../tasks/task.ts";
 import { knownBackups } from "../backup/places.ts";
@@ -132,7 +132,7 @@ export const healthOperations = [
         now: timestamp(clock.now()),
         data_directory: dataDirectory,
         disk: { free: bavail * bsize, size: blocks * bsize },
-        database: { bytes: sizeOf(database), log: sizeOf(`${database}-wal`) },
+        database: { bytes: readSize(database), log: readSize(`${database}-wal`) },
         memory: process.memoryUsage.rss(),
       };
     },
@@ -146,7 +146,7 @@ export const healthOperations = [
   }),
 ];
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+const readSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 async function examine(context: AdministrationContext, report: Report) {
   report.say("Checking settings, disk, database, corpora and backups.");
@@ -158,7 +158,7 @@ async function examine(context: AdministrationContext, report: Report) {
   // The server is running.
   const findings = all.filter(({ about }) => about !== "server");
   const count = (state: string, noun: string): string =>
-    countOf(findings.filter((finding) => finding.state === state).length, noun);
+    pluralize(findings.filter((finding) => finding.state === state).length, noun);
   return {
     message: `${count("problem", "problem")}, ${count("warning", "warning")}, ${count("ok", "check")} passed.`,
     result: findings,

@@ -74,10 +74,10 @@ export const encrypting = (key: BackupKey | undefined) =>
     if (key === undefined) return yield* source;
     const salt = randomBytes(SALT);
     yield Buffer.concat([MAGIC, salt]);
-    const fileKey = keyOf(key, salt);
+    const fileKey = deriveKey(key, salt);
     let number = 0;
     for await (const { chunk, isLast } of splitChunks(source, CHUNK)) {
-      const cipher = createCipheriv(CIPHER, fileKey, nonceOf(number++, isLast));
+      const cipher = createCipheriv(CIPHER, fileKey, makeNonce(number++, isLast));
       yield Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
     }
   };
@@ -92,11 +92,11 @@ export const decrypting = (key: BackupKey | undefined) =>
       return yield* rest;
     }
     if (key === undefined) throw new Error("it is encrypted, and there is no key");
-    const fileKey = keyOf(key, head.subarray(MAGIC.length, MAGIC.length + SALT));
+    const fileKey = deriveKey(key, head.subarray(MAGIC.length, MAGIC.length + SALT));
     let number = 0;
     for await (const { chunk, isLast } of splitChunks(rest, CHUNK + TAG)) {
       if (chunk.length < TAG) throw new Error("its end is missing");
-      const decipher = createDecipheriv(CIPHER, fileKey, nonceOf(number++, isLast));
+      const decipher = createDecipheriv(CIPHER, fileKey, makeNonce(number++, isLast));
       decipher.setAuthTag(chunk.subarray(-TAG));
       const plain = decipher.update(chunk.subarray(0, -TAG));
       try {
@@ -108,10 +108,10 @@ export const decrypting = (key: BackupKey | undefined) =>
     }
   };
 
-const keyOf = ({ bytes }: BackupKey, salt: Uint8Array): Buffer =>
+const deriveKey = ({ bytes }: BackupKey, salt: Uint8Array): Buffer =>
   Buffer.from(hkdfSync("sha256", bytes, salt, MAGIC, KEY));
 
-function nonceOf(number: number, isLast: boolean): Buffer {
+function makeNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUIntBE(number, 5, 6);
   nonce[11] = Number(isLast);

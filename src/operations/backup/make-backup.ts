@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
 import { fileHash, renameDurably } from "../../platform/durable-file.ts";
-import { createDirectory, createFile, ownerOf } from "../../platform/owned-file.ts";
+import { createDirectory, createFile, findOwner } from "../../platform/owned-file.ts";
 import { type Database, type DirectoryLock, lockFile, openReader } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
 import { compressFile, unpackFile } from "./compressed-file.ts";
@@ -50,7 +50,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   const { from, to, reason, version, key } = options;
   const source = join(from, options.database);
   if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
-  const owner = ownerOf(from);
+  const owner = findOwner(from);
   try {
     createDirectory(to, owner);
     sweep(to, from);
@@ -93,7 +93,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     throw failure(to, error);
   } finally {
     lock?.release();
-    rmSync(lockOf(from, name), { force: true });
+    rmSync(lockPath(from, name), { force: true });
   }
 }
 
@@ -110,11 +110,11 @@ function failure(to: string, error: unknown): Problem {
 }
 
 /** Locked while the backup is made. In the data directory: shared disks may not support locks. */
-const lockOf = (from: string, name: string): string => join(from, `${name}.lock`);
+const lockPath = (from: string, name: string): string => join(from, `${name}.lock`);
 
 function lockBackup(from: string, name: string): DirectoryLock | null {
   try {
-    return lockFile(lockOf(from, name));
+    return lockFile(lockPath(from, name));
   } catch {
     // A full or read-only disk.
     return null;
@@ -274,14 +274,14 @@ async function keepFile(
   { from, to, key }: BackupOptions,
   kept: Kept,
   { source, as }: { source: string; as: string },
-  damageOf: (path: string) => string | null,
+  findDamage: (path: string) => string | null,
 ): Promise<FileEntry | null> {
   // Older backups need the file as it was encrypted for them.
   const file = `${as}${key === undefined ? "" : `.${key.id}`}.zst`;
   const known = kept(file);
   if (known) return known;
-  if (damageOf(join(from, source)) !== null) return null;
-  const owner = ownerOf(from);
+  if (findDamage(join(from, source)) !== null) return null;
+  const owner = findOwner(from);
   const path = join(to, file);
   createDirectory(dirname(path), owner);
   const sums = await compressFile(join(from, source), `${path}.partial`, { owner, key });
@@ -311,12 +311,12 @@ function sweep(to: string, from: string): void {
   for (const { path, name } of leftovers)
     if (hasEnded(from, name) || Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path);
   for (const name of new Set(leftovers.map(({ name }) => name)))
-    if (hasEnded(from, name)) rmSync(lockOf(from, name));
+    if (hasEnded(from, name)) rmSync(lockPath(from, name));
 }
 
 /** True if the process that made a backup has ended without removing its lock. */
 function hasEnded(from: string, name: string): boolean {
-  if (!existsSync(lockOf(from, name))) return false;
+  if (!existsSync(lockPath(from, name))) return false;
   const lock = lockBackup(from, name);
   lock?.release();
   return lock !== null;

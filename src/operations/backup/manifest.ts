@@ -70,10 +70,10 @@ const SEAL_KEY = "labd backup manifest";
 /** Adds the seal, by which changes are found. */
 export const sealed = (manifest: Manifest, key: BackupKey | undefined): Manifest => ({
   ...manifest,
-  seal: sealOf(manifest, key),
+  seal: computeSeal(manifest, key),
 });
 
-function sealOf(manifest: Manifest, key: BackupKey | undefined): string {
+function computeSeal(manifest: Manifest, key: BackupKey | undefined): string {
   const sealKey = key && Buffer.from(hkdfSync("sha256", key.bytes, "", SEAL_KEY, 32));
   return new Bun.CryptoHasher("sha256", sealKey)
     .update(canonical({ ...manifest, seal: undefined }))
@@ -82,7 +82,7 @@ function sealOf(manifest: Manifest, key: BackupKey | undefined): string {
 
 /** @throws Problem bad_backup for a manifest that was altered */
 export function checkSeal(manifest: Manifest, key: BackupKey | undefined, where: string): void {
-  if (manifest.seal === sealOf(manifest, key)) return;
+  if (manifest.seal === computeSeal(manifest, key)) return;
   const what = key ? "was altered since the backup was made" : "is damaged or was altered";
   throw new Problem("bad_backup", `The manifest ${where} ${what}: its seal does not match its content.`);
 }

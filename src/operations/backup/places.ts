@@ -29,7 +29,7 @@ const REMOTE = "backups-elsewhere";
 const ADDRESS = "address";
 
 /** @param to a directory, or `s3://bucket/prefix` */
-export function placeOf(dataDirectory: string, to: string): Place {
+export function parsePlace(dataDirectory: string, to: string): Place {
   if (!isStoreAddress(to)) return { address: to, directory: to };
   const address = to.replace(/\/+$/, "");
   const name = new Bun.CryptoHasher("sha256").update(address).digest("hex").slice(0, 16);
@@ -38,7 +38,7 @@ export function placeOf(dataDirectory: string, to: string): Place {
 
 /** The backups in the configured place and in every store used before, oldest first. */
 export function knownBackups(dataDirectory: string, to: string): KnownBackup[] {
-  const configured = placeOf(dataDirectory, to);
+  const configured = parsePlace(dataDirectory, to);
   const remote = join(dataDirectory, REMOTE);
   const others = (existsSync(remote) ? readdirSync(remote) : [])
     .map((name) => join(remote, name))

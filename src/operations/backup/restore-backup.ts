@@ -82,7 +82,7 @@ export async function checkBackup(
     await unpackDatabase(backup, database, known);
     inspect(database);
     for (const file of sharedFiles(manifest)) await unpack(file, backup);
-    calibrationsOf(backup);
+    listCalibrations(backup);
     return manifest;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -114,7 +114,7 @@ export async function restoreBackup(options: {
     await unpackDatabase(backup, fresh, known);
     for (const file of sharedFiles(manifest)) await restoreFile(file, backup, to, options.now);
     // The results in the backup were computed with these calibrations.
-    for (const { file, text } of calibrationsOf(backup)) {
+    for (const { file, text } of listCalibrations(backup)) {
       const target = join(to, file);
       createDirectory(dirname(target));
       writeFileSync(createFile(`${target}.restoring`), text);
@@ -190,7 +190,7 @@ async function unpack(entry: FileEntry, { open, where, key }: ReadBackup, to?: s
 }
 
 /** @throws Problem bad_backup for a path outside of the corpora */
-function calibrationsOf({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
+function listCalibrations({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
   const found = manifest.calibrations ?? [];
   for (const { file } of found) {
     if (!/^corpora\/[\w-][\w.-]*\.null$/.test(file))

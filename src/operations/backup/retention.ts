@@ -30,10 +30,10 @@ type Dated = { manifest: Pick<Manifest, "created" | "reason" | "damaged"> };
 export function keepers<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
   const isWhole = ({ manifest }: T): boolean => !manifest.damaged?.length;
   const [whole, damaged] = [backups.filter(isWhole), backups.filter((one) => !isWhole(one))];
-  return new Set([...keepersOf(whole, retention), ...keepersOf(damaged, retention)]);
+  return new Set([...chooseKept(whole, retention), ...chooseKept(damaged, retention)]);
 }
 
-function keepersOf<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
+function chooseKept<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
   const newestFirst = backups.toReversed();
   const kept = new Set<T>(newestFirst.slice(0, 1));
   const keepLast = (count: number, period: (created: string) => string): void => {

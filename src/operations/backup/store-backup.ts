@@ -13,7 +13,7 @@ import {
   parseManifest,
   sharedFiles,
 } from "./manifest.ts";
-import { forgetOthers, keepManifest, type Place, placeOf } from "./places.ts";
+import { forgetOthers, keepManifest, type Place, parsePlace } from "./places.ts";
 import { keepers, type Retention, SHARED } from "./retention.ts";
 
 /** Folder in the data directory for backups before their upload, one for each process. */
@@ -36,7 +36,7 @@ export async function backUpToStore(
   options: StoreBackupOptions,
 ): Promise<{ path: string; manifest: Manifest }> {
   const { store, from, report, ...rest } = options;
-  const place = placeOf(from, store.address);
+  const place = parsePlace(from, store.address);
   const objects = await store.list();
   const manifests = await readManifests(store, place, objects);
   await sweep(store, objects);
@@ -72,7 +72,7 @@ export async function listStore(
   store: ObjectStore,
   dataDirectory: string,
 ): Promise<{ name: string; manifest: Manifest }[]> {
-  return readManifests(store, placeOf(dataDirectory, store.address), await store.list());
+  return readManifests(store, parsePlace(dataDirectory, store.address), await store.list());
 }
 
 /** Unreadable manifests are left out. */
@@ -104,7 +104,7 @@ export async function thinStore(
   retention: Retention,
 ): Promise<string[]> {
   const objects = await store.list();
-  const place = placeOf(dataDirectory, store.address);
+  const place = parsePlace(dataDirectory, store.address);
   const backups = await readManifests(store, place, objects);
   const kept = keepers(backups, retention);
   const removed: string[] = [];

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Checks, type CheckResult } from "../../platform/check-result.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { openReader } from "../../platform/sqlite.ts";
-import { countOf } from "../../platform/words.ts";
+import { pluralize } from "../../platform/words.ts";
 import { readScoringFiles, readStoredJobs, type ReadContent } from "../../scoring/index.ts";
 import { fileHash } from "../../platform/durable-file.ts";
 import { listBackups, sharedFiles } from "../backup/manifest.ts";
@@ -39,7 +39,7 @@ export async function checkContents(
     checks.problem((error as Error).message, "See the remedy for the database.");
   }
   for await (const found of readBackups(backups)) note(found);
-  const list = [...counts].map(([kind, count]) => countOf(count, kind)).join(", ");
+  const list = [...counts].map(([kind, count]) => pluralize(count, kind)).join(", ");
   return checks.orOk(list === "" ? "Nothing is stored yet." : `Intact: ${list}.`);
 }
 

@@ -60,7 +60,10 @@ export function checkPermissions(directory: string, uid: number | undefined): Ch
       );
   }
   if (uid !== undefined && (stat.mode & 0o007) !== 0)
-    checks.warning(`Every user can access ${directory} (${modeOf(stat.mode)}).`, `chmod o-rwx ${directory}`);
+    checks.warning(
+      `Every user can access ${directory} (${formatMode(stat.mode)}).`,
+      `chmod o-rwx ${directory}`,
+    );
   return checks.orOk(`${directory} and its content belong to this account.`);
 }
 
@@ -72,14 +75,14 @@ export function checkSecretFiles(files: readonly { path: string; holds: string }
     const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
     if ((mode & 0o004) !== 0)
       checks.warning(
-        `Every user can read ${path} (${modeOf(mode)}), which contains ${holds}.`,
+        `Every user can read ${path} (${formatMode(mode)}), which contains ${holds}.`,
         `chmod o-rwx ${path}, and make the account or group of the service its owner.`,
       );
   }
   return checks.results;
 }
 
-const modeOf = (mode: number): string => `mode 0${(mode & 0o777).toString(8)}`;
+const formatMode = (mode: number): string => `mode 0${(mode & 0o777).toString(8)}`;
 
 /** Checks the space for data and a backup, and that a file can be written and read back. */
 export function checkDisk(directory: string, databaseBytes: number): CheckResult[] {

@@ -76,7 +76,7 @@ export function refuseLostDatabase(place: Place): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   // SQLite removes the log of an empty file that it opens.
   if (size && pendingMigrations(path, migrations).length < migrations.length) return refuseOlder(place);
-  const traces = tracesOf(place);
+  const traces = findTraces(place);
   if (traces.length === 0) return;
   throw new Problem(
     "bad_database",
@@ -122,7 +122,7 @@ function readCommitted(path: string): Committed | undefined {
 }
 
 /** Files that only a labd with a database leaves behind. */
-function tracesOf({ path, backups }: Place): string[] {
+function findTraces({ path, backups }: Place): string[] {
   const data = dirname(path);
   const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
   const log = `${path}-wal`;

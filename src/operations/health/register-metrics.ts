@@ -75,17 +75,17 @@ const serviceGauges = ({ now, oldestQueued, workers }: MetricSources): Gauge[] =
 
 function storageGauges(sources: MetricSources): Gauge[] {
   const { now, database, dataDirectory, backupDirectory, backupFailed, isDamaged } = sources;
-  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const readSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const disk = () => statfsSync(dataDirectory);
   const backup = cached(() => knownBackups(dataDirectory, backupDirectory).at(-1)?.manifest, now);
   return [
-    ["labd_database_bytes", "Size of the database file.", () => sizeOf(database)],
+    ["labd_database_bytes", "Size of the database file.", () => readSize(database)],
     [
       "labd_database_damaged",
       "1 if the database proved to be damaged, so that nothing is written; else 0.",
       () => Number(isDamaged()),
     ],
-    ["labd_wal_bytes", "Size of the database's write-ahead log.", () => sizeOf(`${database}-wal`)],
+    ["labd_wal_bytes", "Size of the database's write-ahead log.", () => readSize(`${database}-wal`)],
     ["labd_data_free_bytes", "Free space for the data directory.", () => disk().bavail * disk().bsize],
     ["labd_data_size_bytes", "Size of the data directory's disk.", () => disk().blocks * disk().bsize],
     [

@@ -36,7 +36,7 @@ export interface BatchParts extends SubmissionContext {
   handlers: Pick<Handlers, "getPrediction">;
   featureSource: () => FeatureSource;
   ownership: Ownership;
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
   /** @throws Problem if the disk takes no batch */
   requireWritable: () => void;
 }
@@ -57,11 +57,11 @@ export const batchOperations = [
     returns: BatchSchema,
     errors: [413, 415, 503],
     run({ body, request, context }, parts: BatchParts) {
-      const { batches, clientOf, ownership } = parts;
+      const { batches, identifyClient, ownership } = parts;
       parts.requireWritable();
       const batch = readSubmittedBatch(body, parts);
       const { key, headers } = ownership.claim(request);
-      const stored = batches.start(batch, clientOf(request), key);
+      const stored = batches.start(batch, identifyClient(request), key);
       const { keys, isAdministrator } = ownership.identify(request);
       const caller = { keys: key === null ? keys : [...keys, key], isAdministrator };
       const shown = showBatch(stored, caller, context.baseUrl);

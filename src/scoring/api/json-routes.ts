@@ -53,7 +53,7 @@ export interface JsonOptions {
   corpus: () => Corpus;
   classes: MotifClasses;
   /** The client of a request, as a key for fair scheduling. */
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
   models: JobModels;
   /** Guards uploads. @throws Problem if the disk takes none */
   requireWritable: () => void;
@@ -134,7 +134,7 @@ export const jobOperations = [
     errors: [400, 404, 503],
     run({ params, request, context }, parts: JobParts) {
       const read = jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl);
-      return parts.events.respond(request, parts.clientOf(request), () => jobSnapshot(read()));
+      return parts.events.respond(request, parts.identifyClient(request), () => jobSnapshot(read()));
     },
   }),
   operation("POST /api/scoring/patterns", {
@@ -197,11 +197,11 @@ async function submit(
   request: Request,
   base: string,
 ): Promise<{ job: JobObject; headers: Record<string, string> }> {
-  const { handlers, clientOf, ownership } = context;
+  const { handlers, identifyClient, ownership } = context;
   const submission = readSubmission(body, context);
   const key = request.headers.get("idempotency-key");
   const { key: owner, headers } = ownership.claim(request);
-  const id = await handlers.runJob(submission, clientOf(request), key, owner);
+  const id = await handlers.runJob(submission, identifyClient(request), key, owner);
   const { keys, isAdministrator } = ownership.identify(request);
   const own = owner === null ? keys : [...keys, owner];
   return { job: jobReader(context, id, { keys: own, isAdministrator }, base)(), headers };

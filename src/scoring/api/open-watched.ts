@@ -17,7 +17,7 @@ interface Options {
   clock: Clock;
   log: Log;
   workers: number;
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
   guards: Guards;
 }
 
@@ -32,7 +32,7 @@ interface Dependencies {
 
 /** Saved queries, and what scores them again; without workers nothing does. */
 export function openWatched(options: Options, dependencies: Dependencies) {
-  const { database, clock, log, clientOf, guards } = options;
+  const { database, clock, log, identifyClient, guards } = options;
   const { corpora, openCorpus } = dependencies;
   const queries = new WatchedQueries(database, clock);
   const corpus = (): string | null => corpora.active()?.hash ?? null;
@@ -42,7 +42,7 @@ export function openWatched(options: Options, dependencies: Dependencies) {
       tag: "scoring",
       guards,
       readBody,
-      dependencies: { queries, reruns, corpus, openCorpus, clientOf },
+      dependencies: { queries, reruns, corpus, openCorpus, identifyClient },
     }),
     /** Call it when a job has changed. */
     jobChanged: () => reruns?.jobChanged(),

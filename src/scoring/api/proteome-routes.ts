@@ -38,7 +38,7 @@ export interface ProteomeParts {
   classes: MotifClasses & Pick<MotifTables, "synonyms">;
   clock: Clock;
   /** The client of a request, as a key. */
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
   /** @throws Problem if the disk takes none */
   requireWritable: () => void;
   /** The searches of callers, which share computations. */
@@ -162,7 +162,7 @@ async function open(
   request: Request,
   baseUrl: string,
 ): Promise<{ id: string; json: string; headers: Record<string, string> }> {
-  const { client, classes, clock, clientOf, corpora, own, ownership } = options;
+  const { client, classes, clock, identifyClient, corpora, own, ownership } = options;
   const pattern = readMotif(body, classes);
   const { name, hash } = activeCorpus(corpora);
   const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
@@ -171,14 +171,14 @@ async function open(
   const { key, headers } = ownership.claim(request);
   const computation = await client.call<string>({ do: "identify", request: wanted });
   // Recorded first: whoever cancels an equal search meanwhile must not stop this one.
-  const search = own.add(computation, wanted, clientOf(request), key);
+  const search = own.add(computation, wanted, identifyClient(request), key);
   const view = viewOf(options, { search, request, baseUrl });
   try {
     const json = await client.call<string>({
       do: "open",
       request: wanted,
       now: clock.now(),
-      client: clientOf(request),
+      client: identifyClient(request),
       view: { ...view, own: { ...view.own, mayChange: true } },
     });
     return { id: search.id, json, headers };

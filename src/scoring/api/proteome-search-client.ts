@@ -1,4 +1,4 @@
-import { workerUrlOf } from "../../platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
 import type { Computations } from "../proteome/own-searches.ts";
 import { SearchFiles } from "../proteome/search-files.ts";
@@ -60,7 +60,7 @@ export class ProteomeSearchClient {
   }
 
   #start(): Worker {
-    const thread = new Worker(workerUrlOf("scoring/api/proteome-search-thread.ts"));
+    const thread = new Worker(resolveWorkerUrl("scoring/api/proteome-search-thread.ts"));
     this.#thread = thread;
     thread.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => this.#onReport(data));
     thread.addEventListener("error", (event) => {

@@ -4,7 +4,7 @@ import { OPTIONAL_CREDENTIALS } from "../../platform/security-schemes.ts";
 import { checkInput } from "../../platform/declared-input.ts";
 import { errorResponses } from "../../platform/error-responses.ts";
 import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
-import { causeOf, type Log } from "../../platform/log.ts";
+import { findCause, type Log } from "../../platform/log.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { HOST } from "../../platform/origin.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
@@ -43,7 +43,7 @@ interface SoapOptions extends ReadingContext {
   /** Milliseconds within which a message must arrive. */
   receiveTimeout: number;
   /** The client of a request, as a key for fair scheduling. */
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
   guards: Guards;
   ownership: Ownership;
   /** True if public_url is set, so that the Host header does not matter. */
@@ -264,14 +264,14 @@ function handle(
   request: Request,
   { operation, value, soapVersion }: Envelope & { problem: null },
 ): Answer | Promise<Answer> {
-  const { handlers, namespace, clientOf, guards, ownership } = options;
+  const { handlers, namespace, identifyClient, guards, ownership } = options;
   switch (operation) {
     case "RunJob":
       guards.anyone(request);
       return handlers
         .runJob(
           readJobRequest(submissionOf(value), options),
-          clientOf(request),
+          identifyClient(request),
           request.headers.get("idempotency-key"),
           ownership.claim(request).key,
         )
@@ -300,7 +300,7 @@ function faultResponse(
   isRead = false,
 ): Response {
   const problem = Problem.from(error).inTerms(printElement);
-  const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
+  const cause = findCause(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
   const fault = encodeFault(problem, version, namespace);
   // A full queue is a fault of SOAP, with status 500; too many bodies in flight are one of HTTP.

@@ -20,7 +20,7 @@ export interface WatchedParts {
   /** The corpus in use. */
   openCorpus: () => Corpus;
   /** The client of a request, as the key of the owner. */
-  clientOf: (request: Request) => string;
+  identifyClient: (request: Request) => string;
 }
 
 const STATES = ["current", "waiting", "running", "failed"] as const;
@@ -96,7 +96,7 @@ export const watchedOperations = [
     returns: WatchedSchema,
     errors: [404, 409, 413, 415],
     run({ request, body }, parts: WatchedParts) {
-      const added = parts.queries.add(body.job, parts.clientOf(request));
+      const added = parts.queries.add(body.job, parts.identifyClient(request));
       void parts.reruns?.advance();
       return watchedObject(added, parts);
     },
@@ -106,7 +106,8 @@ export const watchedOperations = [
     operationId: "listVerdictChanges",
     summary: "List verdicts that changed with a corpus",
     returns: ChangesSchema,
-    run: ({ request }, { queries, clientOf }: WatchedParts) => changesOf(queries, clientOf(request)),
+    run: ({ request }, { queries, identifyClient }: WatchedParts) =>
+      changesOf(queries, identifyClient(request)),
   }),
   operation("POST /api/scoring/watched-queries/cancel", {
     ...signedIn,
@@ -114,7 +115,7 @@ export const watchedOperations = [
     summary: "Cancel the reruns of your queries",
     returns: WatchedListSchema,
     async run({ request }, parts: WatchedParts) {
-      await parts.reruns?.cancel(parts.clientOf(request));
+      await parts.reruns?.cancel(parts.identifyClient(request));
       return listWatched(parts, request);
     },
   }),
@@ -124,7 +125,7 @@ export const watchedOperations = [
     summary: "Score failed queries again",
     returns: WatchedListSchema,
     run({ request }, parts: WatchedParts) {
-      parts.queries.retry(parts.clientOf(request));
+      parts.queries.retry(parts.identifyClient(request));
       void parts.reruns?.advance();
       return listWatched(parts, request);
     },
@@ -137,14 +138,14 @@ export const watchedOperations = [
     returns: WatchedListSchema,
     errors: [400, 404],
     run({ request, params }, parts: WatchedParts) {
-      parts.queries.remove(params.id, parts.clientOf(request));
+      parts.queries.remove(params.id, parts.identifyClient(request));
       return listWatched(parts, request);
     },
   }),
 ];
 
 const listWatched = (parts: WatchedParts, request: Request) =>
-  singlePage(parts.queries.list(parts.clientOf(request)).map((query) => watchedObject(query, parts)));
+  singlePage(parts.queries.list(parts.identifyClient(request)).map((query) => watchedObject(query, parts)));
 
 function watchedObject(
   query: WatchedQuery,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HomologChoice, PatternRequest, ScoringModel } from "../../motif/index.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { countOf } from "../../platform/words.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { pluralize } from "../../platform/words.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 import { type Outcome, type Report, type StoredTask, type TaskKind } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
@@ -99,14 +99,14 @@ export class Batches {
     if (items.length > MAX_ITEMS)
       throw new Problem(
         "invalid_request",
-        `The batch has ${countOf(items.length, "job")}; at most ${MAX_ITEMS} are accepted. Divide it.`,
+        `The batch has ${pluralize(items.length, "job")}; at most ${MAX_ITEMS} are accepted. Divide it.`,
       );
     this.#requireRoom(items, client);
     const { tasks } = this.options;
-    const proteins = countOf(new Set(items.map(({ name }) => name)).size, "protein");
+    const proteins = pluralize(new Set(items.map(({ name }) => name)).size, "protein");
     const motifs = new Set(request.groups.flat().map(({ name, expression }) => name ?? expression));
     const { id } = tasks.start(this.kind, {
-      subject: `${proteins}, ${countOf(motifs.size, "motif")}`,
+      subject: `${proteins}, ${pluralize(motifs.size, "motif")}`,
       client,
       owner,
       request,
@@ -235,21 +235,21 @@ export class Batches {
   /** Waits, however long, while another writer is at work. */
   async #writable(): Promise<void> {
     for (
-      let free = writeLockOf(this.options.database).free();
+      let free = getWriteLock(this.options.database).free();
       free;
-      free = writeLockOf(this.options.database).free()
+      free = getWriteLock(this.options.database).free()
     )
       await free.catch(() => {});
   }
 }
 
 const progressOf = ({ finished, total, failed }: BatchCounts): string =>
-  `${finished} of ${countOf(total, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`;
+  `${finished} of ${pluralize(total, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`;
 
 function describeOutcome(counts: BatchCounts): Outcome {
   const { finished, failed } = counts;
   return {
-    message: `${countOf(finished, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`,
+    message: `${pluralize(finished, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`,
     result: counts,
   };
 }

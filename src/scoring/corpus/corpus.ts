@@ -19,7 +19,7 @@ import {
   packCorpus,
 } from "../../motif/index.ts";
 import { nearest, Problem } from "../../problem.ts";
-import { auditOf } from "../../accounts/audit.ts";
+import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import {
@@ -405,7 +405,7 @@ export class Corpora {
     more: Record<string, number> = {},
   ): void {
     const subject = { kind: "corpus", id: hash };
-    auditOf(this.database, this.clock).record({ action, subject, detail: { name, ...more } });
+    getAuditLog(this.database, this.clock).record({ action, subject, detail: { name, ...more } });
   }
 
   /** The corpus in use, or null. */

@@ -1,5 +1,5 @@
 import { Problem } from "../../problem.ts";
-import { auditOf } from "../../accounts/audit.ts";
+import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { type CheckedTable, checkElmTable, readElmTable } from "./elm-table.ts";
@@ -101,7 +101,7 @@ export class MotifTables implements MotifClasses {
         for (const one of classes) {
           insert.run(one.name, one.aliases[0] ?? null, one.expression, one.description, one.citation);
         }
-        auditOf(this.database, this.clock).record({
+        getAuditLog(this.database, this.clock).record({
           action: "motif_classes.import",
           subject: { kind: "motif_table", id: hash },
           detail: { name, version, published, classes: classes.length },
@@ -122,7 +122,7 @@ export class MotifTables implements MotifClasses {
       .transaction(() => {
         const former = this.imported();
         if (former)
-          auditOf(this.database, this.clock).record({
+          getAuditLog(this.database, this.clock).record({
             action: "motif_classes.remove",
             subject: { kind: "motif_table", id: former.hash },
             detail: { name: former.name },

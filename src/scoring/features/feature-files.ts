@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditLog, auditOf } from "../../accounts/audit.ts";
+import { type AuditLog, getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isRunning } from "../../platform/running-process.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
@@ -176,7 +176,7 @@ export class FeatureFiles {
       if (isRunning(Number(part.split(".").at(-2))) && age <= ABANDONED_AFTER) continue;
       const found = openFile(path, 0);
       found?.database.close();
-      const last = found && audit.lastOf("features", found.info.name);
+      const last = found && audit.findLastEntry("features", found.info.name);
       if (last?.action === ADDED && last.detail.sha256 === fileHash(path))
         renameDurably(path, this.#path(found!.info.name));
       else rmSync(path, { force: true });
@@ -194,7 +194,7 @@ export class FeatureFiles {
           : `Choose from ${(near.length > 0 ? near : names).join(", ")}.`;
       throw new Problem("not_found", `features ${name}: no imported file has this name. ${hint}`);
     }
-    auditOf(database, clock).record({
+    getAuditLog(database, clock).record({
       action: "features.remove",
       subject: { kind: "features", id: name },
       detail: { name },

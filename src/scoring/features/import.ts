@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { auditOf } from "../../accounts/audit.ts";
+import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { closeStore, createStore, type Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
@@ -57,7 +57,7 @@ export async function importFeatures(
   const others = files.list().filter((one) => one.name !== name);
   if (others.length >= MAX_FILES)
     throw new Problem("conflict", `${MAX_FILES} files are imported already. Remove one, or join files.`);
-  files.adoptFinished(auditOf(database, clock));
+  files.adoptFinished(getAuditLog(database, clock));
   const path = files.temporaryPath(name);
   const store = createStore(path, SCHEMA);
   try {
@@ -68,7 +68,7 @@ export async function importFeatures(
     const about = JSON.stringify({ ...info, sha256: writer.sha256() });
     store.query("INSERT INTO about (json) VALUES (?)").run(about);
     closeStore(store, INDEXES);
-    files.adopt(path, info, auditOf(database, clock));
+    files.adopt(path, info, getAuditLog(database, clock));
     return files.list().find((one) => one.name === name)!;
   } catch (error) {
     store.close();

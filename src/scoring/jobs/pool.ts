@@ -1,6 +1,6 @@
 import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { causeOf, type Log } from "../../platform/log.ts";
+import { findCause, type Log } from "../../platform/log.ts";
 import { memoryLimit, ownMemory, releaseMemory } from "../../platform/memory.ts";
 import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
@@ -488,5 +488,5 @@ export class Pool {
 }
 
 function describe(error: unknown): string {
-  return causeOf(Problem.from(error)) ?? String(error);
+  return findCause(Problem.from(error)) ?? String(error);
 }

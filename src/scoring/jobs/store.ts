@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
@@ -105,7 +105,7 @@ export class JobStore {
     this.#scheduler = new FairScheduler(options.database);
     this.#changes = new GroupCommit(
       (changes) => this.#write(changes),
-      () => writeLockOf(options.database).free(),
+      () => getWriteLock(options.database).free(),
     );
   }
 

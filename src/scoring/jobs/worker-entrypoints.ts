@@ -1,4 +1,4 @@
-import { workerUrlOf } from "../../platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../platform/worker-address.ts";
 
 /** Modules that run as workers; the build compiles each as an entry point. */
 export const WORKER_ENTRYPOINTS = [
@@ -9,4 +9,4 @@ export const WORKER_ENTRYPOINTS = [
 ] as const;
 
 /** Address of the worker that scores. */
-export const workerAddress = (): string => workerUrlOf("scoring/worker.ts");
+export const workerAddress = (): string => resolveWorkerUrl("scoring/worker.ts");

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { countOf } from "../../platform/words.ts";
+import { pluralize } from "../../platform/words.ts";
 import { Problem } from "../../problem.ts";
 import type { Outcome, Report, StoredTask, TaskKind } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
@@ -107,10 +107,10 @@ export class OwnSearches {
       signal.throwIfAborted();
       if (state === "failed" || state === "cancelled")
         throw new Problem("job_failed", failure ?? `The search was ${state}.`);
-      if (state === "finished") return { message: `${countOf(total, "protein")} searched.` };
+      if (state === "finished") return { message: `${pluralize(total, "protein")} searched.` };
       report.say(
         place === null
-          ? `${searched} of ${countOf(total, "protein")} searched.`
+          ? `${searched} of ${pluralize(total, "protein")} searched.`
           : `Place ${place} in the queue.`,
       );
       if (total > 0) report.at(searched / total);

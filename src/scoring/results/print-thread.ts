@@ -1,5 +1,5 @@
 import { ThreadQueue } from "../../platform/thread-queue.ts";
-import { workerUrlOf } from "../../platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../platform/worker-address.ts";
 import { type AnyTask, printResult } from "./result-format.ts";
 
 /** Seconds that printing may take. */
@@ -15,7 +15,7 @@ export async function print(task: AnyTask): Promise<string | Uint8Array<ArrayBuf
 }
 
 const queue = new ThreadQueue<AnyTask, Uint8Array<ArrayBuffer>>({
-  url: workerUrlOf("scoring/results/print-worker.ts"),
+  url: resolveWorkerUrl("scoring/results/print-worker.ts"),
   seconds: MAX_SECONDS,
   slow: `Printing the result took more than ${MAX_SECONDS} seconds. Fetch it as JSON or XML.`,
   waiting: MAX_WAITING,

@@ -5,7 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { ThreadQueue } from "../../platform/thread-queue.ts";
-import { workerUrlOf } from "../../platform/worker-address.ts";
+import { resolveWorkerUrl } from "../../platform/worker-address.ts";
 import { Problem } from "../../problem.ts";
 import type { JobModel, StructureModel } from "./model-schemas.ts";
 import { AnonymousStorage } from "../jobs/anonymous-storage.ts";
@@ -36,7 +36,7 @@ const MAX_SECONDS = 60;
 
 /** Parsing takes up to a second. */
 const thread = new ThreadQueue<ModelTask, DescribedModel>({
-  url: workerUrlOf("scoring/structure/model-worker.ts"),
+  url: resolveWorkerUrl("scoring/structure/model-worker.ts"),
   seconds: MAX_SECONDS,
   slow: `Reading the file took more than ${MAX_SECONDS} seconds. Remove other chains and models.`,
   waiting: MAX_WAITING,

@@ -8,7 +8,7 @@ import { ChipChoice } from "../components/chip-choice.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { PageHead, Tag } from "../components/layout.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
@@ -59,9 +59,9 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
   const count = (kind: string): number => outcomes.filter((outcome) => outcome.kind === kind).length;
   const [done, failed] = [count("done"), count("failed")];
   const isOver = done + failed === outcomes.length;
-  const proteins = countOf(new Set(items.map(({ name }) => name)).size, "protein");
+  const proteins = pluralize(new Set(items.map(({ name }) => name)).size, "protein");
   const motifs = motifParameters(batch.groups);
-  const title = task?.title ?? `${proteins}, ${countOf(Object.values(motifs).flat().length, "motif")}`;
+  const title = task?.title ?? `${proteins}, ${pluralize(Object.values(motifs).flat().length, "motif")}`;
   useTitle(isOver ? title : `${Math.floor((100 * (done + failed)) / outcomes.length)} % · ${title}`);
 
   const view = query.get("view") === "heat-map" ? "heat-map" : "table";
@@ -159,7 +159,7 @@ function Failures({ rows }: { rows: readonly Row[] }) {
   if (reasons.length === 0) return null;
   return (
     <details class="note" open={reasons.length <= OPEN_FAILURES}>
-      <summary>{countOf(reasons.length, "problem")}</summary>
+      <summary>{pluralize(reasons.length, "problem")}</summary>
       <ul class="bullets">
         {reasons.map((reason) => (
           <li key={reason}>{reason}</li>
@@ -193,14 +193,14 @@ function BatchProgress(props: { task: BatchTask | null; total: number; done: num
   if (done + failed === total)
     return (
       <p role="status">
-        {countOf(done, "job")} scored{failures}.
+        {pluralize(done, "job")} scored{failures}.
       </p>
     );
   const cancel = (id: string) => call("DELETE /api/scoring/batches/:id", { params: { id } });
   return (
     <TaskProgress
       name="Progress"
-      message={task?.ended === null ? task.message : `${done} of ${countOf(total, "job")} read${failures}`}
+      message={task?.ended === null ? task.message : `${done} of ${pluralize(total, "job")} read${failures}`}
       fraction={task?.ended === null ? task.fraction : (done + failed) / total}
       onCancel={task?.mayChange && task.ended === null ? () => cancel(task.id) : undefined}
       isShared={task !== null}

@@ -9,7 +9,7 @@ import { waitingChanges } from "../offline/device.ts";
 import { SearchButton } from "../search/search-dialog.tsx";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { confirm, ConfirmDialog } from "./confirm.tsx";
 import { Icon, type IconName, LOGO } from "./icon.tsx";
 import { Toasts, withErrorToast } from "./toast.tsx";
@@ -220,7 +220,7 @@ function Account({ path }: { path: string }) {
     if (length === 0) return leave();
     confirm({
       title: "Sign out",
-      text: `${countOf(length, "change")} on this device have not been sent. They will be discarded.`,
+      text: `${pluralize(length, "change")} on this device have not been sent. They will be discarded.`,
       verb: "Discard and sign out",
       run: leave,
     });

@@ -5,7 +5,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { SkeletonWord, Skeleton, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { ApiError, withoutId } from "../request.ts";
 import {
   columnTitle,
@@ -113,7 +113,7 @@ function EditDialog(props: EditProps) {
     onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", fieldAt(name))])));
   });
   return (
-    <Dialog title={`${task} ${countOf(count, "record")}`} onClose={onClose}>
+    <Dialog title={`${task} ${pluralize(count, "record")}`} onClose={onClose}>
       <form class="form" onSubmit={form.submit}>
         {names.map((name, i) => (
           <div key={name} class="stack">
@@ -178,10 +178,10 @@ const MAX_SHARED = 10_000;
 function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
   const { of, selected, count, onClose, onReady } = props;
   return (
-    <Dialog title={`Share ${countOf(count, "record")}`} onClose={onClose}>
+    <Dialog title={`Share ${pluralize(count, "record")}`} onClose={onClose}>
       {count > MAX_SHARED && (
         <Banner tone="warn">
-          At most {countOf(MAX_SHARED, "record")} can be shared at once. Narrow the filter.
+          At most {pluralize(MAX_SHARED, "record")} can be shared at once. Narrow the filter.
         </Banner>
       )}
       <p class="hint">This adds to the existing permissions.</p>
@@ -208,7 +208,7 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
   const words = WORDS[kind];
   const form = useSubmission(async () => {
     const response = await applyBulk(change, preview.value!);
-    showDone(`${words.done} ${countOf(preview.value!.records, "record")}.`, response, onDone);
+    showDone(`${words.done} ${pluralize(preview.value!.records, "record")}.`, response, onDone);
     onDone();
     onClose();
     return true;
@@ -219,13 +219,13 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
     <Dialog
       wide
       cancel
-      title={`${task} ${countOf(count, "record")}`}
+      title={`${task} ${pluralize(count, "record")}`}
       onClose={onClose}
       actions={
         <>
           {changed > 0 && (
             <Button look={kind === "delete" ? "danger" : "primary"} busy={form.busy} onClick={form.submit}>
-              {words.verb} {countOf(changed, "record")}
+              {words.verb} {pluralize(changed, "record")}
             </Button>
           )}
           {onBack && <Button onClick={onBack}>Back</Button>}
@@ -236,7 +236,7 @@ function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => v
       {error !== undefined && <BulkError error={error} of={of} />}
       {preview.value && (
         <>
-          <p>{changed === 0 ? "Nothing would change." : `${countOf(changed, "record")} ${words.would}.`}</p>
+          <p>{changed === 0 ? "Nothing would change." : `${pluralize(changed, "record")} ${words.would}.`}</p>
           <ExposedRecords exposes={preview.value.exposes} />
           <PreviewTable
             of={of}
@@ -320,7 +320,7 @@ export function PreviewTable(props: {
   return (
     <>
       <Table caption="Preview" columns={columns} rows={changes} keyOf={([change]) => idOf(change)} />
-      {more > 0 && <p class="muted">and {countOf(more, "record")} more</p>}
+      {more > 0 && <p class="muted">and {pluralize(more, "record")} more</p>}
     </>
   );
 }
@@ -355,7 +355,7 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
     <div class="banner banner-danger" role="alert">
       <div class="grow">
         <p>
-          <strong>{countOf(count, "record")} cannot be changed, so nothing was changed.</strong>
+          <strong>{pluralize(count, "record")} cannot be changed, so nothing was changed.</strong>
         </p>
         <ul class="bullets">
           {refused.map(({ id, message }, i) => {
@@ -370,7 +370,7 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
             );
           })}
         </ul>
-        {count > refused.length && <p>and {countOf(count - refused.length, "record")} more</p>}
+        {count > refused.length && <p>and {pluralize(count - refused.length, "record")} more</p>}
       </div>
     </div>
   );

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount, formatDay, Time } from "../format.tsx";
+import { pluralize, formatCount, formatDay, Time } from "../format.tsx";
 import { useSession } from "../session.ts";
 import { type Declaration, declaration, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
@@ -149,7 +149,7 @@ export function StockPanel({ of }: { of: Panel }) {
   const linksTo = (lists: readonly Total[], word: string, filters: Record<string, string>) =>
     lists.map(({ segment, total: count }) => (
       <a key={word + segment} href={href(pageOf(segment), { ...filters, ordering })}>
-        {countOf(count, word + singularOf(segment))}
+        {pluralize(count, word + singularOf(segment))}
       </a>
     ));
   const links = [

@@ -3,7 +3,7 @@ import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { type Declaration, fieldOf, pageOf } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
@@ -21,16 +21,16 @@ export function ImportReport({ report, cells }: { report: Report; cells: readonl
     <>
       <div class="row">
         <strong>
-          {archive ? countOf(rows, "record") : `${formatCount(rows)} rows`}
+          {archive ? pluralize(rows, "record") : `${formatCount(rows)} rows`}
           {archive?.source && ` of ${archive.source}`}:
         </strong>
         <Tag tone="ok">{formatCount(created)} new</Tag>
         <Tag>{formatCount(updated)} changed</Tag>
         <Tag>{formatCount(unchanged)} unchanged</Tag>
-        {locations_made > 0 && <Tag tone="warn">{countOf(locations_made, "new location")}</Tag>}
-        {units_made > 0 && <Tag tone="warn">{countOf(units_made, "new unit")}</Tag>}
-        {archive && <Tag>{countOf(archive.notes, "note")}</Tag>}
-        {archive && <Tag>{countOf(archive.files, "file")}</Tag>}
+        {locations_made > 0 && <Tag tone="warn">{pluralize(locations_made, "new location")}</Tag>}
+        {units_made > 0 && <Tag tone="warn">{pluralize(units_made, "new unit")}</Tag>}
+        {archive && <Tag>{pluralize(archive.notes, "note")}</Tag>}
+        {archive && <Tag>{pluralize(archive.files, "file")}</Tag>}
         {wrong > 0 && (
           <Tag tone="danger">
             {formatCount(wrong)}
@@ -64,13 +64,13 @@ export function ImportedChanges(props: {
     <>
       {same > 0 && (
         <Banner tone="warn">
-          {countOf(same, "row")} {same === 1 ? "has" : "have"} the name of an existing record, which stays as
-          it is. To change it instead, choose so above.
+          {pluralize(same, "row")} {same === 1 ? "has" : "have"} the name of an existing record, which stays
+          as it is. To change it instead, choose so above.
         </Banner>
       )}
       {match !== "none" && created > 0 && (
         <p>
-          {countOf(created, "row")} {created === 1 ? "finds" : "find"} no record by {match} and{" "}
+          {pluralize(created, "row")} {created === 1 ? "finds" : "find"} no record by {match} and{" "}
           {created === 1 ? "adds" : "add"} a new one.
         </p>
       )}
@@ -98,7 +98,7 @@ export function ImportedChanges(props: {
           ]}
           rows={changes}
           keyOf={({ row }) => row}
-          first={{ rows: FIRST, of: countOf(changes.length, "change") }}
+          first={{ rows: FIRST, of: pluralize(changes.length, "change") }}
         />
       )}
       {updated > changes.length && onDownload && (
@@ -206,7 +206,7 @@ function Cells({ report, cells: [headers, ...lines] }: { report: Report; cells: 
     <>
       <Table caption="Cells of the file" columns={columns} rows={shown} keyOf={({ row }) => row} />
       {lines.length > shown.length && (
-        <p class="muted">and {countOf(lines.length - shown.length, "record")} more</p>
+        <p class="muted">and {pluralize(lines.length - shown.length, "record")} more</p>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
@@ -184,7 +184,7 @@ export function filterWord(value: string): string {
   if (value === "true" || value === "false") return value === "true" ? "yes" : "no";
   const days = /^([+-]?\d+)d$/.exec(value)?.[1];
   if (days === undefined) return value;
-  return Number(days) < 0 ? `${countOf(-Number(days), "day")} ago` : `in ${countOf(Number(days), "day")}`;
+  return Number(days) < 0 ? `${pluralize(-Number(days), "day")} ago` : `in ${pluralize(Number(days), "day")}`;
 }
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
@@ -222,7 +222,7 @@ export function BulkBar(props: {
   );
   return (
     <section class="bulk row screen" aria-label="Selection">
-      <span>{countOf(selection.count, "record")} selected</span>
+      <span>{pluralize(selection.count, "record")} selected</span>
       {!selection.isAll && selection.isPageSelected && total > selection.ids.size && (
         <Button look="quiet" small onClick={selection.selectAll}>
           Select all {formatCount(total)}

@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
-import { countOf, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
+import { pluralize, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
 import { ApiError, onWrite } from "../request.ts";
 import {
   constantOf,
@@ -305,7 +305,7 @@ export function ExpiryTag({ day }: { day: string }) {
   if (days > SOON) return null;
   return (
     <Tag tone={days < WEEK ? "danger" : "warn"}>
-      {days < 0 ? "expired" : days === 0 ? "today" : countOf(days, "day")}
+      {days < 0 ? "expired" : days === 0 ? "today" : pluralize(days, "day")}
     </Tag>
   );
 }

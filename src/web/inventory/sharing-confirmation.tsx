@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Exposure } from "../../inventory/records/exposure.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { onConfirmationRequired } from "../request.ts";
 
 /** Shows what becomes visible before a record is published or shared with another group. */
@@ -18,7 +18,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 function formatCounts(counts: Readonly<Record<string, number>>, deleted = ""): string {
   const parts = Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => countOf(count, `${name === "versions" ? "" : deleted}${NOUNS[name] ?? name}`));
+    .map(([name, count]) => pluralize(count, `${name === "versions" ? "" : deleted}${NOUNS[name] ?? name}`));
   return new Intl.ListFormat("en").format(parts);
 }
 
@@ -93,7 +93,7 @@ export function SharingConfirmation() {
       }
     >
       <ExposedRecords exposes={exposes} />
-      {count > exposes.length && <p class="muted">{countOf(count, "change")} in total.</p>}
+      {count > exposes.length && <p class="muted">{pluralize(count, "change")} in total.</p>}
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import type { Report } from "../../inventory/resources/stocktake-report.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
-import { formatCount, countOf } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { api, pageOf, singularOf } from "./declaration.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -181,7 +181,7 @@ function missingSentence(count: number, missing: MissingAction): string {
     status: ["is marked as missing", "are marked as missing"],
     clear: ["loses its location", "lose their location"],
   };
-  const subject = countOf(count, "record that was", "records that were");
+  const subject = pluralize(count, "record that was", "records that were");
   return `${subject} not scanned ${fates[missing][count === 1 ? 0 : 1]}.`;
 }
 
@@ -245,7 +245,7 @@ export function ApplyDialog(props: {
           "The server does not respond. It counts the scans and applies the stocktake when it does; records that were not scanned stay unchanged. You can undo this then."}
         {preview.value &&
           !isLater &&
-          `${countOf(changed, "record")} will change, except those that you may not edit. You can undo this.`}
+          `${pluralize(changed, "record")} will change, except those that you may not edit. You can undo this.`}
       </p>
     </Dialog>
   );
@@ -259,7 +259,7 @@ const Effects = (props: {
 }) => (
   <>
     <p>
-      {countOf(props.count.misplaced.length, "misplaced record")}{" "}
+      {pluralize(props.count.misplaced.length, "misplaced record")}{" "}
       {props.count.misplaced.length === 1 ? "moves" : "move"} to where{" "}
       {props.count.misplaced.length === 1 ? "it was" : "they were"} found.
     </p>

@@ -3,7 +3,7 @@ import { Button } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { countOf, formatTime } from "../format.tsx";
+import { pluralize, formatTime } from "../format.tsx";
 import { pageOf } from "../inventory/declaration.ts";
 import { deviceStore, sendWaiting } from "./device.ts";
 import { moveText } from "./move.ts";
@@ -25,7 +25,7 @@ export function QueueList({ person, changes }: { person: string; changes: readon
     if (!about || all === 1) return void decide(discard, key);
     confirm({
       title: `Discard ${about.name}?`,
-      text: `Its ${countOf(all - 1, "other change")} on this device will be discarded, too.`,
+      text: `Its ${pluralize(all - 1, "other change")} on this device will be discarded, too.`,
       verb: "Discard the stocktake",
       run: () => decide(discard, key),
     });

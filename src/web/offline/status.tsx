@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { useQueue } from "./use-queue.ts";
 
 /** Says above a page that changes wait or were rejected, or that the server does not respond. */
@@ -11,8 +11,8 @@ export function OfflineStatus() {
   const waiting = changes.length - conflicts;
   const parts = [
     !isOnline && "Offline",
-    waiting > 0 && `${countOf(waiting, "change")} waiting`,
-    conflicts > 0 && countOf(conflicts, "conflict"),
+    waiting > 0 && `${pluralize(waiting, "change")} waiting`,
+    conflicts > 0 && pluralize(conflicts, "conflict"),
   ];
   return (
     <Banner tone={conflicts > 0 ? "danger" : "warn"} role="status">

@@ -10,7 +10,7 @@ import { useFollowed } from "../components/follow.ts";
 import { useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatTime, Time } from "../format.tsx";
+import { pluralize, formatTime, Time } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
@@ -55,7 +55,7 @@ function NewBatch() {
     setText(EXAMPLES.map(({ name, sequence }) => `>${name}\n${sequence}`).join("\n"));
     setClasses(["MDM2-SWIB", "LxCxE", "Cyclin-RxL"]);
   };
-  const size = `${countOf(entries.length, "protein")} × ${countOf(count, "motif")}`;
+  const size = `${pluralize(entries.length, "protein")} × ${pluralize(count, "motif")}`;
   return (
     <ScoreForm
       {...{ of, form }}
@@ -70,7 +70,7 @@ function NewBatch() {
         many: true,
       }}
       submit="Score the batch"
-      status={entries.length * count > 0 && `${size}: ${countOf(entries.length * count, "row")}`}
+      status={entries.length * count > 0 && `${size}: ${pluralize(entries.length * count, "row")}`}
     >
       <RecentBatches />
       <FormerBatches />

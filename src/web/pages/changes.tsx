@@ -7,7 +7,7 @@ import { Loaded, Skeleton, useLoaded, usePolling } from "../components/loaded.ts
 import { Progress } from "../components/progress.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { countOf, Time } from "../format.tsx";
+import { pluralize, Time } from "../format.tsx";
 import { definePage } from "../page.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
 import { FlippedMatches } from "../score/comparison.tsx";
@@ -122,7 +122,7 @@ function Reruns({
       {left > 0 && (
         <div class="note stack" role="status">
           <Progress
-            label={`${done} of ${countOf(queries.length, "query", "queries")} scored with the corpus in use`}
+            label={`${done} of ${pluralize(queries.length, "query", "queries")} scored with the corpus in use`}
             fraction={done / queries.length}
           />
           <div>
@@ -134,7 +134,7 @@ function Reruns({
       )}
       {failed > 0 && left === 0 && (
         <div class="note row">
-          <span class="grow">{countOf(failed, "query", "queries")} could not be scored again.</span>
+          <span class="grow">{pluralize(failed, "query", "queries")} could not be scored again.</span>
           <Button onClick={() => void act(() => call("POST /api/scoring/watched-queries/retry"))}>
             Try again
           </Button>
@@ -150,7 +150,7 @@ function ChangeCard({ change: { found, comparison } }: { change: Change }) {
   return (
     <Card
       title={shortTitleOfJob(a.protein ? a : b)}
-      count={countOf(flipped, "changed verdict")}
+      count={pluralize(flipped, "changed verdict")}
       bare
       actions={
         <LinkButton icon="arrow-left-right" href={href("/score/compare", { a: a.job, b: b.job })}>
@@ -159,8 +159,8 @@ function ChangeCard({ change: { found, comparison } }: { change: Change }) {
       }
       foot={
         <span>
-          {source(a)} ({countOf(a.homologs, "homolog")}, {a.onlyHere.length} lost) → {source(b)} (
-          {countOf(b.homologs, "homolog")}, {b.onlyHere.length} gained), found <Time at={found} />.
+          {source(a)} ({pluralize(a.homologs, "homolog")}, {a.onlyHere.length} lost) → {source(b)} (
+          {pluralize(b.homologs, "homolog")}, {b.onlyHere.length} gained), found <Time at={found} />.
           {matches.length < flipped && ` ${flipped - matches.length} more verdicts are in the comparison.`}
         </span>
       }
@@ -183,7 +183,7 @@ const COLUMNS: readonly Column<Watched>[] = [
         <a href={href(`/score/${job}`)}>
           <ProteinCell identifier={identifier || "Protein"} of={protein} />
         </a>
-        <small class="second-line">{countOf(queryLength, "residue")}</small>
+        <small class="second-line">{pluralize(queryLength, "residue")}</small>
       </>
     ),
   },

@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
 import { ProteinIdentity, titleOfQuery } from "../score/protein-identity.tsx";
@@ -46,8 +46,8 @@ const titleOfSide = ({ a, b }: Comparison): string => titleOfQuery(a.protein ? a
 
 function summary({ flipped, matches, shared }: Comparison): string {
   const verdicts =
-    flipped === 0 ? "No verdict changed" : `${countOf(flipped, "verdict")} of ${matches.length} changed`;
-  return `${verdicts}. ${countOf(shared, "homolog")} in both results.`;
+    flipped === 0 ? "No verdict changed" : `${pluralize(flipped, "verdict")} of ${matches.length} changed`;
+  return `${verdicts}. ${pluralize(shared, "homolog")} in both results.`;
 }
 
 function Compared({ comparison }: { comparison: Comparison }) {

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { type Built, BuildForm } from "../inventory/build/build-form.tsx";
 import { pageOf } from "../inventory/declaration.ts";
 import { treeAddress } from "../inventory/path.tsx";
@@ -28,7 +28,7 @@ function InventoryBuild() {
 function Result({ built: { results, batch, place }, onAgain }: { built: Built; onAgain: () => void }) {
   const { places, equipment, locations, first_created, last_created } = results;
   useEffect(
-    () => showBatch(`Built ${countOf(places + equipment + locations, "record")}.`, batch, onAgain),
+    () => showBatch(`Built ${pluralize(places + equipment + locations, "record")}.`, batch, onAgain),
     [],
   );
   const labels = {
@@ -42,9 +42,9 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
     <Card title="Built">
       <p role="status">
         {[
-          places > 0 && countOf(places, "room"),
-          equipment > 0 && countOf(equipment, "piece of equipment", "pieces of equipment"),
-          locations > 0 && countOf(locations, "location"),
+          places > 0 && pluralize(places, "room"),
+          equipment > 0 && pluralize(equipment, "piece of equipment", "pieces of equipment"),
+          locations > 0 && pluralize(locations, "location"),
         ]
           .filter(Boolean)
           .join(", ")}{" "}

@@ -8,7 +8,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
 import { Table } from "../components/table.tsx";
 import { download } from "../download.ts";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { ImportedChanges, ImportReport, readCsv } from "../inventory/import-report.tsx";
 import {
   api,
@@ -146,7 +146,7 @@ function Wizard({ of }: { of: Declaration }) {
 function matchesOf({ fields }: Declaration, report: Report | null): Choices<Report["match"]> {
   const rows = (by: "name" | "barcode"): string => {
     const count = report?.existing[by];
-    return count === undefined ? "" : ` (${countOf(count, "row")})`;
+    return count === undefined ? "" : ` (${pluralize(count, "row")})`;
   };
   return [
     { value: "none", name: "Add a new record for each" },
@@ -192,7 +192,7 @@ function DryRun(props: {
         {onImport && report.errors.length === 0 && changed > 0 && (
           <div>
             <Button look="primary" onClick={onImport}>
-              Import {countOf(changed, "record")}
+              Import {pluralize(changed, "record")}
             </Button>
           </div>
         )}
@@ -232,7 +232,7 @@ function ImportResult(props: {
   useEffect(() => {
     const done = state === "finished" ? report : null;
     if (isNew && done?.batch)
-      showBatch(`Imported ${countOf(done.created + done.updated, "record")}.`, done.batch, () =>
+      showBatch(`Imported ${pluralize(done.created + done.updated, "record")}.`, done.batch, () =>
         setUndone(true),
       );
   }, [status.id, state]);
@@ -249,9 +249,9 @@ function ImportResult(props: {
     <Card title={isUndone ? "Import undone" : "Imported"}>
       <p>
         {formatCount(created)} added, {formatCount(updated)} changed, {formatCount(unchanged)} unchanged
-        {locations_made > 0 && `, ${countOf(locations_made, "location")} added`}
-        {units_made > 0 && `, ${countOf(units_made, "unit")} added`}
-        {archive && `, with ${countOf(archive.notes, "note")} and ${countOf(archive.files, "file")}`}.
+        {locations_made > 0 && `, ${pluralize(locations_made, "location")} added`}
+        {units_made > 0 && `, ${pluralize(units_made, "unit")} added`}
+        {archive && `, with ${pluralize(archive.notes, "note")} and ${pluralize(archive.files, "file")}`}.
       </p>
       <div class="actions">
         <LinkButton look="primary" href={href(pageOf(of.name), { ordering: "-modified" })}>

@@ -7,7 +7,7 @@ import { SelectField, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { api, crumbOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
@@ -57,10 +57,10 @@ function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
 }
 
 function describeSheets(total: number, skip: number, perPage: number, most: number): string {
-  const sheets = perPage > 1 ? ` on ${countOf(Math.ceil((total + skip) / perPage), "sheet")}` : "";
+  const sheets = perPage > 1 ? ` on ${pluralize(Math.ceil((total + skip) / perPage), "sheet")}` : "";
   const limit =
     total > most ? `. At most ${formatCount(most)} can be printed at once: narrow the filter` : "";
-  return countOf(total, "label") + sheets + limit;
+  return pluralize(total, "label") + sheets + limit;
 }
 
 function LabelForm({ segment }: { segment: string }) {

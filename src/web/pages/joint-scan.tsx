@@ -7,7 +7,7 @@ import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { ErrorBanner } from "../components/banner.tsx";
 import { pause, Skeleton, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { useMatchView } from "../score/match-view.ts";
@@ -31,7 +31,7 @@ function JointScan() {
   return (
     <>
       <PageHead
-        title={`Motif scan of ${countOf(jobs.length, "protein")}`}
+        title={`Motif scan of ${pluralize(jobs.length, "protein")}`}
         crumbs={[{ name: "Scans", href: href("/scan") }]}
         actions={
           <LinkButton look="primary" icon="plus" href={href("/scan")}>
@@ -75,8 +75,8 @@ async function finished(jobs: readonly string[], signal: AbortSignal): Promise<J
 
 const Facts = ({ scan: { proteins, matches } }: { scan: JointScanObject }) => (
   <>
-    {countOf(matches.length, "match", "matches")} in {proteins.filter((one) => one.matches > 0).length} of{" "}
-    {countOf(proteins.length, "protein")}.
+    {pluralize(matches.length, "match", "matches")} in {proteins.filter((one) => one.matches > 0).length} of{" "}
+    {pluralize(proteins.length, "protein")}.
   </>
 );
 
@@ -114,7 +114,7 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
                   {protein.protein?.name} {protein.protein?.organism}
                 </small>
               </span>
-              <small>{countOf(protein.matches, "match", "matches")}</small>
+              <small>{pluralize(protein.matches, "match", "matches")}</small>
             </li>
           ))}
         </ul>

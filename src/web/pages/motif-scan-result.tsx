@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
@@ -58,8 +58,8 @@ function MotifScanResult() {
 
 const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { scan: Scan }) => (
   <>
-    {countOf(queryLength, "residue")}, {countOf(homologs, "homolog")}
-    {corpus && ` from ${corpus.name}`}. {countOf(matches.length, "match", "matches")} of{" "}
+    {pluralize(queryLength, "residue")}, {pluralize(homologs, "homolog")}
+    {corpus && ` from ${corpus.name}`}. {pluralize(matches.length, "match", "matches")} of{" "}
     {new Set(matches.map(({ motif }) => motif)).size} classes; {classes} tested.
   </>
 );

@@ -7,7 +7,7 @@ import { confirm } from "../components/confirm.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { countOf, formatTime } from "../format.tsx";
+import { pluralize, formatTime } from "../format.tsx";
 import { Box } from "../inventory/box/box.tsx";
 import { pageOf, singularOf } from "../inventory/declaration.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
@@ -135,7 +135,7 @@ function ThisDevice({ person, unsent }: { person: Snapshot["person"]; unsent: nu
       ? run(stopOffline)
       : confirm({
           title: "Turn off offline use",
-          text: `${countOf(unsent, "change")} on this device have not been sent. They will be discarded.`,
+          text: `${pluralize(unsent, "change")} on this device have not been sent. They will be discarded.`,
           verb: "Discard and turn off",
           run: () => run(stopOffline),
         });
@@ -171,8 +171,8 @@ const EXPLANATION =
 const Ready = ({ kept }: { kept: Snapshot }) => (
   <div class="stack">
     <p role="status">
-      Ready. Knows {countOf(kept.records.length, "record")} as of {formatTime(kept.at)}
-      {kept.left > 0 && `; ${countOf(kept.left, "record")} changed longest ago are left out`}.
+      Ready. Knows {pluralize(kept.records.length, "record")} as of {formatTime(kept.at)}
+      {kept.left > 0 && `; ${pluralize(kept.left, "record")} changed longest ago are left out`}.
     </p>
     <div class="actions">
       <LinkButton icon="scan-line" href={href("/inventory/scan")}>

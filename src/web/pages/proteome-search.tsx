@@ -6,7 +6,7 @@ import { PageHead } from "../components/layout.tsx";
 import { type Loadable, Skeleton, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { copyLink } from "../score/downloads.tsx";
@@ -90,7 +90,7 @@ const Facts = ({ search: { motifClass, expression, searched, corpus } }: { searc
         <code>{expression}</code>.{" "}
       </>
     )}
-    {countOf(searched, "protein")} of {corpus.name} searched.
+    {pluralize(searched, "protein")} of {corpus.name} searched.
   </>
 );
 
@@ -117,7 +117,7 @@ function SearchView({ search }: { search: Search }) {
       {!isOver(search) && <SearchProgress search={search} />}
       {isOver(search) && missing > 0 && (
         <Banner tone="warn">
-          {countOf(missing, "protein")} of the selection {missing === 1 ? "has" : "have"} no family yet and{" "}
+          {pluralize(missing, "protein")} of the selection {missing === 1 ? "has" : "have"} no family yet and{" "}
           {missing === 1 ? "was" : "were"} not searched. An administrator runs{" "}
           <code>labd proteome build</code>.
         </Banner>

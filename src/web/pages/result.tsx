@@ -8,7 +8,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount, Time } from "../format.tsx";
+import { pluralize, formatCount, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
@@ -118,7 +118,7 @@ function Facts({ result, job }: { result: Result; job: Job }) {
     : " from your own alignment";
   return (
     <>
-      {countOf(queryLength, "residue")}, {countOf(homologs.length, "homolog")}
+      {pluralize(queryLength, "residue")}, {pluralize(homologs.length, "homolog")}
       {source}. Method {method}, {model} model. Scored on <Time at={job.ended} />.
     </>
   );

@@ -1,7 +1,7 @@
 import type { AlignedFamily } from "./aligned-family.ts";
 import { columnAt, type Range, slotOf, type Slots } from "./aligned-rows.ts";
 import { COLUMN, INSERTION_MARK } from "./alignment-rows.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { natureOf } from "./residue-colours.ts";
 import type { NumberedMatch } from "./result.ts";
 import { logoOf, MOST_BITS } from "./sequence-logo.ts";
@@ -98,7 +98,7 @@ interface InsertionButtonProps {
 /** Opens and closes the insertions after a column. */
 function InsertionButton({ family, column, isOpen, toggle, x, y }: InsertionButtonProps) {
   const { rows, longest } = family.insertions.get(column)!;
-  const label = `Up to ${countOf(longest, "residue")} inserted after residue ${column} in ${countOf(rows, "homolog")}`;
+  const label = `Up to ${pluralize(longest, "residue")} inserted after residue ${column} in ${pluralize(rows, "homolog")}`;
   return (
     <g
       class="insertion opens"

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Select } from "../components/field.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { type AlignedFamily, familyOf } from "./aligned-family.ts";
 import {
@@ -62,14 +62,14 @@ export function Alignment(props: { result: Result; match: NumberedMatch; fileNam
     const text = printFasta(named, slots, view.slots);
     return copyText(
       text,
-      `Copied ${countOf(named.length, "row")}, residues ${first}–${last}, as FASTA.`,
+      `Copied ${pluralize(named.length, "row")}, residues ${first}–${last}, as FASTA.`,
       "This browser does not allow copying. Download the alignment as FASTA instead.",
     );
   };
   return (
     <Picture
       title="Alignment"
-      note={`${countOf(result.homologs.length, "homolog")}, residues ${first}–${last} of ${result.queryLength.toLocaleString("en")}`}
+      note={`${pluralize(result.homologs.length, "homolog")}, residues ${first}–${last} of ${result.queryLength.toLocaleString("en")}`}
       name="the alignment"
       fileName={`${fileName}-match-${match.number}`}
       actions={
@@ -243,7 +243,7 @@ function AlignmentPicture(props: AlignmentPictureProps) {
           width={body.width}
           height={body.height}
           role="img"
-          aria-label={`Residues ${view.first} to ${view.last} of ${countOf(result.homologs.length, "homolog")} around ${match.text}; the table below has the residues of each at the match.`}
+          aria-label={`Residues ${view.first} to ${view.last} of ${pluralize(result.homologs.length, "homolog")} around ${match.text}; the table below has the residues of each at the match.`}
         >
           <g class="scrolled" transform={`translate(${-scrolled.left} ${-scrolled.top})`}>
             {rows}

@@ -4,7 +4,7 @@ import { Empty } from "../components/empty.tsx";
 import { Select } from "../components/field.tsx";
 import { Card, KeyValues, Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { STATES } from "./homolog-table.tsx";
 import { CONSERVATION, decimal, overallP, pText, shorten, verdictOf } from "./result.ts";
@@ -26,7 +26,7 @@ export function Side({ title, side }: { title: string; side: Comparison["a"] }) 
           ["Homologs", `${formatCount(homologs)}, of which ${formatCount(onlyHere.length)} only here`],
           [
             "From",
-            corpus ? `${corpus.name} (${countOf(corpus.sequences, "protein")})` : "your own alignment",
+            corpus ? `${corpus.name} (${pluralize(corpus.sequences, "protein")})` : "your own alignment",
           ],
           ["Method", `${method}, ${model} model`],
           ["Notes", warnings.join(" ")],
@@ -167,7 +167,7 @@ function statesText(rows: readonly Homolog[], stateOf: (homolog: Homolog) => str
         .slice(0, NAMED)
         .map(({ accession, organism }) => (organism ? `${accession} (${organism})` : accession));
       const others = homologs.length - names.length;
-      const more = others > 0 ? ` and ${countOf(others, "other")}` : "";
+      const more = others > 0 ? ` and ${pluralize(others, "other")}` : "";
       return `${state} in ${homologs.length}: ${names.join(", ")}${more}`;
     })
     .join("; ");

@@ -1,6 +1,6 @@
 import type { Feature, FeatureGroup, Flag, MatchNotes, ResultFeatures } from "../../scoring/index.ts";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { call } from "../request.ts";
 import type { Span } from "./track-geometry.ts";
 
@@ -31,7 +31,7 @@ const FLAGS: Readonly<Record<Flag, string>> = {
 /** Why features of the protein are not shown, as sentences. */
 export const flaggedTexts = ({ flagged }: ResultFeatures): string[] =>
   Object.entries(flagged).map(
-    ([flag, count]) => `${countOf(count, "feature")} not shown: ${FLAGS[flag as Flag]}.`,
+    ([flag, count]) => `${pluralize(count, "feature")} not shown: ${FLAGS[flag as Flag]}.`,
   );
 
 /** Features of a result; null while the job has not finished. */

@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { motifQuery } from "./proteome.ts";
 import {
   CONSERVATION,
@@ -122,14 +122,14 @@ function Conservation({ match }: { match: NumberedMatch }) {
     shifted > 0 && `${shifted} of them ${shifted === 1 ? "has" : "have"} it nearby.`,
     missing > 0 &&
       homologs > 0 &&
-      `${countOf(missing, "other homolog")} ${missing === 1 ? "does" : "do"} not reach this site.`,
+      `${pluralize(missing, "other homolog")} ${missing === 1 ? "does" : "do"} not reach this site.`,
   ];
   return (
     <div class="part">
       <b>
         {homologs === 0
           ? "No homolog reaches this site"
-          : `Kept in ${kept} of ${countOf(homologs, "homolog")}`}
+          : `Kept in ${kept} of ${pluralize(homologs, "homolog")}`}
       </b>
       {score !== null && <span>CS&nbsp;{decimal(score)}</span>}
       <small>

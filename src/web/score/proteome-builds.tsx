@@ -6,7 +6,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
-import { countOf, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
+import { pluralize, formatCount, formatDuration, formatSize, Time } from "../format.tsx";
 import { type Answer, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { isOver } from "./proteome.ts";
@@ -54,7 +54,7 @@ function BuildForm({ onStarted }: { onStarted: () => void }) {
     const query = { dry_run: "1" };
     const estimate = (await call("POST /api/admin/proteome/builds", { body, query })) as Estimate;
     confirm({
-      title: `Build ${countOf(estimate.missing, "family", "families")}?`,
+      title: `Build ${pluralize(estimate.missing, "family", "families")}?`,
       text: estimateText(estimate),
       verb: "Build",
       look: "primary",
@@ -95,7 +95,7 @@ function BuildState({ build, onChange }: { build: BuildRow; onChange: () => void
   if (isOver(build))
     return (
       <p>
-        {name}: {state}, {countOf(stored ?? 0, "family", "families")} stored. <Time at={ended} /> {failure}
+        {name}: {state}, {pluralize(stored ?? 0, "family", "families")} stored. <Time at={ended} /> {failure}
       </p>
     );
   const left = progress?.seconds_left;

@@ -1,7 +1,7 @@
 import type { ProteomeObject, ProteomeSearchObject } from "../../scoring/index.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import type { Query } from "../address.ts";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import type { ProteinNames } from "./protein-identity.tsx";
 import { viewParameters } from "./match-view.ts";
 import type { Verdict } from "./result.ts";
@@ -56,7 +56,7 @@ export function searchAnswer({ matches, matching, labels }: Search): string {
   if (matches === 0) return "No protein has this motif.";
   const count = (label: Verdict): number => labels.find(({ value }) => value === label)?.count ?? 0;
   const [likely, possible] = [count("likely functional"), count("possible")];
-  const found = `${countOf(matches, "match", "matches")} in ${countOf(matching, "protein")}`;
+  const found = `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`;
   if (likely + possible === 0) return `${found}: none stands out. The first ones are the best candidates.`;
   return `${found}: ${likely} likely functional, ${possible} possible.`;
 }

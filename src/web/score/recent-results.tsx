@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { countOf, formatTime } from "../format.tsx";
+import { pluralize, formatTime } from "../format.tsx";
 import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
 import { titleOfJob } from "./protein-identity.tsx";
 import { VERDICT_ORDER, VERDICTS } from "./result.ts";
@@ -97,7 +97,7 @@ function Result({ of }: { of: Recent }) {
 
 const motifsOf = ({ patterns }: Job): string =>
   patterns.length > NAMED
-    ? countOf(patterns.length, "motif")
+    ? pluralize(patterns.length, "motif")
     : patterns.map(({ name, expression }) => name ?? expression).join(", ");
 
 /** Counts the matches with the best verdict that occurs. */

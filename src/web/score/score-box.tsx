@@ -8,7 +8,7 @@ import { FileButton } from "../components/file-button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { countOf, formatCount } from "../format.tsx";
+import { pluralize, formatCount } from "../format.tsx";
 import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
 import { readTextFile } from "../text-file.ts";
@@ -42,7 +42,7 @@ const isSequence = (text: string): boolean => (entriesOf(text)[0]?.sequence?.len
 /** The sequences that the field shows. */
 function shownOf(text: string): string {
   const entries = entriesOf(text);
-  if (entries.length > 1) return countOf(entries.length, "protein");
+  if (entries.length > 1) return pluralize(entries.length, "protein");
   const { name, sequence } = entries[0] ?? { name: text, sequence: null };
   return [name, sequence && `${formatCount(sequence.length)} residues`].filter(Boolean).join(", ");
 }

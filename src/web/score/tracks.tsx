@@ -1,6 +1,6 @@
 import { useMemo, useRef } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
-import { countOf } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { type Feature, GROUP_ORDER, GROUPS, inLanes } from "./features.ts";
 import { Picture, useSize } from "./picture.tsx";
 import { nameOf, type NumberedMatch, type Result, shorten, VERDICT_ORDER, VERDICTS } from "./result.ts";
@@ -39,7 +39,7 @@ export function tracksOf(
       kind: "bars",
       choice: { key: "conservation", name: "Conservation", shown: true },
       label: "Conservation",
-      note: countOf(homologs.length, "homolog"),
+      note: pluralize(homologs.length, "homolog"),
       values: alignment?.conservation,
     },
     {

@@ -94,7 +94,7 @@ ldapTest("signs in by every method, creates accounts, and leaves local accounts 
   expect(await callerByBasic(accounts, "kim")).toMatchObject({ username: "kim", via: "basic" });
   const credentials = { username: "lee", password: "lee's password" };
   const { session } = await accounts.openSession(credentials, new Request(LAB));
-  expect(accounts.actorOf(session.user).username).toBe("lee");
+  expect(accounts.readActor(session.user).username).toBe("lee");
   const hashes = database.query("SELECT username FROM user_account WHERE password_hash IS NOT NULL").values();
   for (const name of ["kim", "lee"]) expect(hashes.flat()).not.toContain(name);
   const linked = accounts.audit.log.latest({ action: "account.link" }, 9).map(({ detail }) => detail);

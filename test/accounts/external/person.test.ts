@@ -3,11 +3,11 @@ import { resolveConfig } from "../../../src/config.ts";
 import {
   accountState,
   describeRejection,
-  rejectionOf,
+  parseRejection,
 } from "../../../src/accounts/external/active-directory.ts";
 import { readLdapOptions, readOidcOptions } from "../../../src/accounts/external/index.ts";
 import { fillFilter } from "../../../src/accounts/external/ldap.ts";
-import { accountNameOf, isAllowed, membershipsBy } from "../../../src/accounts/external/person.ts";
+import { normalizeUsername, isAllowed, membershipsBy } from "../../../src/accounts/external/person.ts";
 import { cleanEmail, cleanText } from "../../../src/accounts/username.ts";
 import { codeOf } from "../../fixtures/service.ts";
 
@@ -20,7 +20,7 @@ test.each([
 });
 
 test("normalizes usernames, and cleans names and e-mail addresses", () => {
-  expect([" Kim ", "ju\u0308rgen", "\uff4b\uff49\uff4d"].map(accountNameOf)).toEqual([
+  expect([" Kim ", "ju\u0308rgen", "\uff4b\uff49\uff4d"].map(normalizeUsername)).toEqual([
     "kim",
     "j\u00fcrgen",
     "kim",
@@ -122,7 +122,7 @@ describe("Active Directory", () => {
     ["Invalid Credentials", undefined, ""],
   ])("reads the identifier %s as %s", (text, reason, words) => {
     const error = new Error(`80090308: LdapErr: DSID-0C090439, AcceptSecurityContext error, ${text}`);
-    expect(rejectionOf(error)?.reason).toBe(reason as string);
+    expect(parseRejection(error)?.reason).toBe(reason as string);
     expect(describeRejection(error)).toBe(words);
   });
 });

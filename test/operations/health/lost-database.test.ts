@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../../db/index.ts";
-import { auditOf } from "../../../src/accounts/audit.ts";
+import { getAuditLog } from "../../../src/accounts/audit.ts";
 import { makeBackup } from "../../../src/operations/backup/make-backup.ts";
 import { readLocalBackup, restoreBackup } from "../../../src/operations/backup/restore-backup.ts";
 import { checkDatabase } from "../../../src/operations/health/check-database.ts";
@@ -55,7 +55,7 @@ function crashed(): void {
   const database = openDatabase(path, MIGRATIONS);
   closeDatabase(database);
   const other = openDatabase(path, MIGRATIONS);
-  auditOf(other, systemClock).record({ action: "service.start", detail: {} });
+  getAuditLog(other, systemClock).record({ action: "service.start", detail: {} });
   noteCommitted(other, systemClock.now).stop();
   const aside = join(directory, "aside");
   mkdirSync(aside);

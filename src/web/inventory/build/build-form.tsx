@@ -5,7 +5,7 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { Card } from "../../components/layout.tsx";
 import { Table } from "../../components/table.tsx";
-import { countOf, formatCount } from "../../format.tsx";
+import { pluralize, formatCount } from "../../format.tsx";
 import { useQuery } from "../../page.tsx";
 import { send } from "../../request.ts";
 import { api } from "../declaration.ts";
@@ -106,7 +106,7 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
       <FormError of={form} shown={[]} focus />
       <div class="actions">
         <Button look="primary" type="submit" busy={form.busy} disabled={!isComplete}>
-          Create {countOf(total, "record")}
+          Create {pluralize(total, "record")}
         </Button>
       </div>
     </form>
