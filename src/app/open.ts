@@ -296,7 +296,7 @@ async function makeAnswer(config: Config, parts: Parts, notReadyReasons: () => s
     showJson: (request, response) =>
       pageForJson(request, response, {
         context: pageContext(request),
-        linkOf: linksIn(new URL(request.url).pathname),
+        findLink: linksIn(new URL(request.url).pathname),
       }),
     allowedHosts: allowedHosts(config),
     corsOrigins: corsOrigins(config),

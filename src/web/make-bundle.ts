@@ -49,7 +49,7 @@ export async function makeBundle(): Promise<Bundle> {
       assets: [...new Set([style.name, ...OFFLINE_PAGES.flatMap((page) => withAll(named[page][0], texts))])],
     },
     assets: [...scripts, style, ...pictures.values(), ...icons.values()].map(({ name, content }) =>
-      assetOf(name, content),
+      makeAsset(name, content),
     ),
     style: style.name,
     scripts: named,
@@ -129,7 +129,7 @@ function closure(name: string, texts: ReadonlyMap<string, string>, references: R
   return found;
 }
 
-function assetOf(name: string, content: Buffer<ArrayBuffer>): Asset {
+function makeAsset(name: string, content: Buffer<ArrayBuffer>): Asset {
   return {
     name,
     contentType: TYPES[name.split(".").at(-1)!],

@@ -35,12 +35,12 @@ export const PageView = ({ page, address }: { page: Page; address: Address }) =>
 /** Defines a page; in the browser this hydrates it. */
 export function definePage(page: Page): Page {
   const root = typeof document === "undefined" ? null : document.getElementById("page");
-  if (root) hydrate(<PageView page={page} address={addressOf(page, new URL(location.href))} />, root);
+  if (root) hydrate(<PageView page={page} address={parseAddress(page, new URL(location.href))} />, root);
   return page;
 }
 
 /** Parses an address for a page. */
-export function addressOf(page: Page, { pathname, searchParams: search }: URL): Address {
+export function parseAddress(page: Page, { pathname, searchParams: search }: URL): Address {
   const path = stripBasePath(pathname);
   const params = page.paths.map((template) => match(template, path)).find((found) => found !== undefined);
   return { path, params: params ?? {}, search };

@@ -1,15 +1,16 @@
 /** Path of what a value of JSON names, such as the record with an id; undefined for other values. */
-export type LinkOf = (key: string, value: string | number) => string | undefined;
+export type FindLink = (key: string, value: string | number) => string | undefined;
 
 const ADDRESS = /^https?:\/\/[^\s<>"']+$/;
 
 /**
- * JSON as HTML, indented by four blanks, in which addresses and what `linkOf` knows are links.
+ * JSON as HTML, indented by four blanks, in which addresses and what `findLink` knows are links.
  * @param base prefix of paths
  * @param key name of the member that has the value
  */
-export function printJson(value: unknown, linkOf: LinkOf, base: string, key = "", indent = ""): string {
-  const print = (item: unknown, name: string): string => printJson(item, linkOf, base, name, `${indent}    `);
+export function printJson(value: unknown, findLink: FindLink, base: string, key = "", indent = ""): string {
+  const print = (item: unknown, name: string): string =>
+    printJson(item, findLink, base, name, `${indent}    `);
   const block = (open: string, lines: string[], close: string): string =>
     lines.length === 0
       ? open + close
@@ -30,7 +31,7 @@ export function printJson(value: unknown, linkOf: LinkOf, base: string, key = ""
       "}",
     );
   if (typeof value !== "string" && typeof value !== "number") return text;
-  const path = linkOf(key, value);
+  const path = findLink(key, value);
   const address = ADDRESS.test(String(value)) ? String(value) : path && base + path;
   return address === undefined ? text : `<a href="${Bun.escapeHTML(address)}">${text}</a>`;
 }

@@ -93,7 +93,7 @@ function describeResource(document: OpenApi, tag: string, found: Listed[], isOpe
 
 function describeParameters(parameters: readonly Parameter[], document: OpenApi): string {
   const rows = parameters.map(({ name, required, in: place, schema = {}, description = "" }) =>
-    [`\`${name}\`${required ? " (required)" : ""}`, place, typeOf(schema, document), description]
+    [`\`${name}\`${required ? " (required)" : ""}`, place, describeType(schema, document), description]
       .map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " "))
       .join(" | "),
   );
@@ -118,10 +118,10 @@ const describeContent = (content: Content = {}, document: OpenApi): string =>
 function describeFields(given: Schema, document: OpenApi, depth: number): string {
   const schema = resolve(given, document);
   const properties = listProperties(schema.items ? resolve(schema.items, document) : schema, document);
-  if (properties.length === 0 || depth > MAX_DEPTH) return depth === 0 ? typeOf(schema, document) : "";
+  if (properties.length === 0 || depth > MAX_DEPTH) return depth === 0 ? describeType(schema, document) : "";
   return properties
     .map(({ name, schema: property, isRequired }) => {
-      const type = `${typeOf(property, document)}${isRequired ? ", required" : ""}`;
+      const type = `${describeType(property, document)}${isRequired ? ", required" : ""}`;
       const description = property.description?.replaceAll("\n", " ") ?? "";
       const line = `${"  ".repeat(depth)}- \`${name}\` *${type}* ${description}`.trimEnd();
       return [line, describeFields(property, document, depth + 1)].filter(Boolean).join("\n");
@@ -149,18 +149,18 @@ function listProperties(schema: Schema, document: OpenApi): Property[] {
   }));
 }
 
-function typeOf(given: Schema, document: OpenApi): string {
+function describeType(given: Schema, document: OpenApi): string {
   const schema = resolve(given, document);
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) {
-    const types = alternatives.map((one) => one.enum?.join(" or ") ?? typeOf(one, document));
+    const types = alternatives.map((one) => one.enum?.join(" or ") ?? describeType(one, document));
     return [...new Set(types)].join(" or ");
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum)
     return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(", ")}`;
   return schema.type === "array"
-    ? `list of ${typeOf(schema.items ?? {}, document)}`
+    ? `list of ${describeType(schema.items ?? {}, document)}`
     : [schema.type ?? "object"].flat().join(" or ");
 }
 

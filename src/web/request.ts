@@ -185,7 +185,7 @@ interface PlacedError {
 }
 
 /** Messages by path, such as `patterns.1`. */
-function fieldsOf(problems: readonly PlacedError[]): Record<string, string[]> {
+function groupByField(problems: readonly PlacedError[]): Record<string, string[]> {
   const fields: Record<string, string[]> = {};
   for (const { path, character, message } of problems)
     (fields[path.join(".")] ??= []).push(
@@ -200,7 +200,7 @@ async function readError(response: Response): Promise<ApiError> {
   const { code = "internal", message = `The server returned status ${response.status}.`, field } = body;
   const { problems } = body as { problems?: PlacedError[] };
   const fields = problems
-    ? fieldsOf(problems)
+    ? groupByField(problems)
     : Object.fromEntries(
         Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
       );

@@ -7,19 +7,19 @@ import { renderPage } from "./document.tsx";
 import { HELP_TOPICS } from "./help-topics.ts";
 import type { Asset, Bundle } from "./make-bundle.ts";
 import { toHtml } from "./markdown.ts";
-import { addressOf, type Page } from "./page.tsx";
+import { parseAddress, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
 import { apiPage } from "./pages/api.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { referencePage } from "./pages/reference.tsx";
 import { usedLinkPage } from "./pages/used-link.tsx";
-import { type LinkOf, printJson } from "./print-json.ts";
+import { type FindLink, printJson } from "./print-json.ts";
 import { referenceIndex, referenceOperation } from "./reference.ts";
 import type { OpenApi } from "../platform/openapi.ts";
 
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
-const policyOf = ({ camera }: Page): string =>
+const contentPolicy = ({ camera }: Page): string =>
   `default-src 'none'; script-src 'self'${camera ? " 'wasm-unsafe-eval'" : ""}; style-src 'self'; font-src data:; ` +
   "img-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
@@ -28,31 +28,31 @@ const HIDE = { parse: "none", detail: { hide: true } } as const;
 
 /**
  * The pages, and their scripts and styles.
- * @param contextOf what a page needs to know about a request
+ * @param makeContext what a page needs to know about a request
  * @param opens whether a key opens a keyed page
  */
 export function webRoutes(
-  contextOf: (request: Request) => PageContext,
+  makeContext: (request: Request) => PageContext,
   opens: (page: string, key: string) => boolean,
 ): AnyElysia {
   const app = new Elysia({ name: "web" })
     .get("/service-worker.js", () => serviceWorker(), HIDE)
     .get("/assets/icon.svg", icon, HIDE)
-    .get("/assets/manifest.webmanifest", ({ request }) => manifest(contextOf(request)), HIDE)
+    .get("/assets/manifest.webmanifest", ({ request }) => manifest(makeContext(request)), HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
   const answer = async (page: Page, request: Request): Promise<Response> => {
     const { searchParams, pathname } = new URL(request.url);
     const current = page.currentQuery?.(new URLSearchParams(searchParams)) ?? searchParams;
     if (String(current) !== String(searchParams)) {
-      const address = `${contextOf(request).base}${pathname}?${current}`.replace(/\?$/, "");
+      const address = `${makeContext(request).base}${pathname}?${current}`.replace(/\?$/, "");
       return new Response(null, { status: 301, headers: { Location: address } });
     }
     const key = searchParams.get("key");
     // A page that was opened with its key is reloaded without.
     const isOpen = !page.keyed || key === null || opens(page.name, key);
     return isOpen
-      ? show(page, request, contextOf(request))
-      : show(usedLinkPage, request, contextOf(request), 404);
+      ? show(page, request, makeContext(request))
+      : show(usedLinkPage, request, makeContext(request), 404);
   };
   for (const page of PAGES)
     for (const path of page.paths) app.get(path, ({ request }) => answer(page, request), HIDE);
@@ -69,14 +69,14 @@ export async function pageForMissing(request: Request, context: PageContext): Pr
 export async function pageForJson(
   request: Request,
   response: Response,
-  { context, linkOf }: { context: PageContext; linkOf: LinkOf },
+  { context, findLink }: { context: PageContext; findLink: FindLink },
 ): Promise<Response> {
   const json: unknown = JSON.parse(await response.text());
   const { pathname, search } = new URL(request.url);
   const head = Bun.escapeHTML(
     `${request.method} ${context.base}${pathname}${search}\nHTTP ${response.status}`,
   );
-  const content = `<pre tabindex="0">${head}\n\n${printJson(json, linkOf, context.base)}</pre>`;
+  const content = `<pre tabindex="0">${head}\n\n${printJson(json, findLink, context.base)}</pre>`;
   const page = await show(apiPage, request, { ...context, content }, response.status);
   const headers = new Headers(response.headers);
   headers.delete("etag");
@@ -102,12 +102,12 @@ export function pageForReference(
 
 async function show(page: Page, request: Request, context: PageContext, status = 200): Promise<Response> {
   const made = await bundle();
-  const address = addressOf(page, new URL(request.url));
+  const address = parseAddress(page, new URL(request.url));
   const content = page === helpPage ? helpText(made, address.path, context.base) : (context.content ?? "");
   const html = renderPage(page, address, made, { ...context, content });
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": policyOf(page),
+    "Content-Security-Policy": contentPolicy(page),
     "Cache-Control": "no-cache",
   };
   return new Response(html, { status, headers });

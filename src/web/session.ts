@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
-import { clearDevice, keepSnapshotOf, snapshot, updateDevice, worksOffline } from "./offline/device.ts";
+import { clearDevice, keepSnapshotFor, snapshot, updateDevice, worksOffline } from "./offline/device.ts";
 import { type Answer, ApiError, call, isUnreachable, setCsrfToken } from "./request.ts";
-import { keepStoredOf } from "./stored.ts";
+import { keepStoredFor } from "./stored.ts";
 
 /** The session of the browser. */
 export type Session = Answer<"GET /api/v2/session/">;
@@ -21,14 +21,14 @@ export function session(): Promise<Session | null> {
 
 function remember(session: Session | null): Session | null {
   setCsrfToken(session?.csrf_token ?? null);
-  keepStoredOf(session?.user.id ?? "");
+  keepStoredFor(session?.user.id ?? "");
   loading = Promise.resolve(session);
   void keepForPerson(session).catch(() => {});
   return session;
 }
 
 async function keepForPerson(session: Session | null): Promise<void> {
-  await keepSnapshotOf(session?.user.id ?? null);
+  await keepSnapshotFor(session?.user.id ?? null);
   if (session && !session.needs_second_factor) await updateDevice(session.user);
 }
 

@@ -30,12 +30,13 @@ function storageName(key: Key, part: string, of = owner): string | undefined {
   return of === undefined ? undefined : `${prefix()}${key}@${of}${part && `/${part}`}`;
 }
 
-const storageOf = (kind: "local" | "session"): Storage => (kind === "local" ? localStorage : sessionStorage);
+const findStorage = (kind: "local" | "session"): Storage =>
+  kind === "local" ? localStorage : sessionStorage;
 
 export function readStored<T>(key: Key, fallback: T, part = ""): T {
   try {
     const name = storageName(key, part);
-    const text = name === undefined ? null : storageOf(KEYS[key].in).getItem(name);
+    const text = name === undefined ? null : findStorage(KEYS[key].in).getItem(name);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
     return fallback;
@@ -47,8 +48,8 @@ export function writeStored(key: Key, value: unknown, part = ""): boolean {
   try {
     const name = storageName(key, part);
     if (name === undefined) return false;
-    if (value === null) storageOf(KEYS[key].in).removeItem(name);
-    else storageOf(KEYS[key].in).setItem(name, JSON.stringify(value));
+    if (value === null) findStorage(KEYS[key].in).removeItem(name);
+    else findStorage(KEYS[key].in).setItem(name, JSON.stringify(value));
     return true;
   } catch {
     return false;
@@ -60,7 +61,7 @@ export function storedParts(key: Key): string[] {
   try {
     const start = storageName(key, "/")?.slice(0, -1);
     if (start === undefined) return [];
-    const names = Object.keys(storageOf(KEYS[key].in));
+    const names = Object.keys(findStorage(KEYS[key].in));
     return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
   } catch {
     return [];
@@ -86,7 +87,7 @@ function keptName(name: string, kind: "local" | "session", person: string): stri
 function removeDataOfOthers(person: string): void {
   try {
     for (const kind of ["local", "session"] as const) {
-      const storage = storageOf(kind);
+      const storage = findStorage(kind);
       for (const name of Object.keys(storage)) {
         const next = keptName(name, kind, person);
         if (next === name) continue;
@@ -111,11 +112,11 @@ channel?.addEventListener("message", ({ data }) => {
 });
 
 /** Says who is signed in, empty for nobody; the values of others are removed, in all tabs. */
-export function keepStoredOf(person: string): void {
+export function keepStoredFor(person: string): void {
   removeDataOfOthers(person);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
   channel?.postMessage(person);
 }
 
 // A page that was kept for work without a network may be older than the session, which is asked for then.
-if (owner !== undefined && !readStored("offline", false)) keepStoredOf(owner);
+if (owner !== undefined && !readStored("offline", false)) keepStoredFor(owner);

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout } from "bun:test";
-import { matchesOf, type Result } from "../../src/web/score/result.ts";
+import { listMatches, type Result } from "../../src/web/score/result.ts";
 import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
 import { scored } from "./submit.ts";
 
@@ -14,10 +14,10 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
     homologs: { accession: string; organism: string | null }[];
     patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
   };
-  const nameOf = ({ accession, organism }: { accession: string; organism: string | null }): string =>
+  const readName = ({ accession, organism }: { accession: string; organism: string | null }): string =>
     organism === null ? accession : organism.length > 18 ? `${organism.slice(0, 18)}…` : organism;
   const states = new Map(
-    result.patterns[0].matches[0].atHomologs.map((at) => [nameOf(result.homologs[at.homolog]), at.state]),
+    result.patterns[0].matches[0].atHomologs.map((at) => [readName(result.homologs[at.homolog]), at.state]),
   );
   // Until the picture knows its size, it draws only the rows of a low one.
   await page.waitForFunction(
@@ -94,7 +94,7 @@ browserTest("scrolls, colours and copies the alignment, and opens an insertion",
   await using opened = await openPage(`/score/${id}?match=6`);
   const { page, url } = opened;
   const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
-  const { start, end } = matchesOf(result)[5];
+  const { start, end } = listMatches(result)[5];
   /** Waits until the heading says that residues up to these are in view. */
   const inView = (least: { from?: number; to?: number }, most: { from?: number; to?: number } = least) =>
     page.waitForFunction(

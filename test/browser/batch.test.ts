@@ -26,7 +26,7 @@ const seeAllScored = (page: Page) =>
     ),
   );
 
-const tableOf = (page: Page): Promise<string[][]> =>
+const readTable = (page: Page): Promise<string[][]> =>
   page.$$eval("tbody tr", (rows) =>
     rows.map((row) =>
       [...row.children].map((cell) =>
@@ -51,7 +51,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await using opened = await openPage(address);
   const { page } = opened;
   await seeAllScored(page);
-  const rows = await tableOf(page);
+  const rows = await readTable(page);
   expect(rows.length).toBe(24);
   expect(rows[0].slice(0, 3)).toEqual([
     "P04637 TP53, Homo sapiens, Cellular tumor antigen p53",
@@ -67,11 +67,11 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await press(page, "button", "Heat map");
   await seeText(page, "Colour by");
   await checkPage(opened, "batch-heat-map");
-  const cellsOf = () =>
+  const readCells = () =>
     page.$$eval(".heat-map tbody tr", (rows) =>
       rows.map((row) => [...row.querySelectorAll("[data-cell]")].map((cell) => cell.firstChild!.textContent)),
     );
-  const shownP = await cellsOf();
+  const shownP = await readCells();
   expect(shownP.map((cells) => cells.length)).toEqual([6, 6, 6, 6]);
   expect(shownP.flat()).toContain("–");
   await page.focus("[data-cell][tabindex='0']");
@@ -101,7 +101,7 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await page.click(".answer .chip");
   await press(page, "button", "z");
   await press(page, "button", "z");
-  const best = await tableOf(page);
+  const best = await readTable(page);
   expect(best.every(([, , verdict]) => verdict === "Likely functional")).toBe(true);
   const z = best.map((row) => Number(row[8]));
   expect(z).toEqual(z.toSorted((a, b) => b - a));

@@ -14,7 +14,7 @@ import {
 } from "./browser.ts";
 
 /** A record as the API returns it. */
-const recordOf = async (page: import("puppeteer-core").Page, list: string, filter: string) =>
+const findRecord = async (page: import("puppeteer-core").Page, list: string, filter: string) =>
   page.evaluate(
     async (path) => (await (await fetch(path)).json()).results[0] as Record<string, unknown>,
     `/api/v2/${list}/?${filter}&response_format=flat&fields=*`,
@@ -179,8 +179,8 @@ browserTest("edits a value in its cell, shows a conflict, and undoes it", async 
   await page.waitForFunction(
     () => document.querySelector("button[title='Edit status of BsaI-HF']")?.textContent === "Low",
   );
-  expect((await recordOf(page, "stocks/consumables", "name=BsaI-HF")).status).toBe("LOW");
-  const { id } = await recordOf(page, "stocks/consumables", "name=BsaI-HF");
+  expect((await findRecord(page, "stocks/consumables", "name=BsaI-HF")).status).toBe("LOW");
+  const { id } = await findRecord(page, "stocks/consumables", "name=BsaI-HF");
   const session = await page.evaluate(
     async () => (await (await fetch("/api/v2/session/")).json()).csrf_token as string,
   );

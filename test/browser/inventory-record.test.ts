@@ -15,7 +15,7 @@ import {
 } from "./browser.ts";
 
 /** Id of the record that a filter finds first. */
-const idOf = (page: Page, list: string, filter: string): Promise<string> =>
+const findId = (page: Page, list: string, filter: string): Promise<string> =>
   page.evaluate(
     async (path) => String((await (await fetch(path)).json()).results[0].id),
     `/api/v2/${list}/?${filter}`,
@@ -24,7 +24,7 @@ const idOf = (page: Page, list: string, filter: string): Promise<string> =>
 browserTest("shows properties, location, references and history of a record", async () => {
   await using opened = await openPage("/inventory", { signedIn: true });
   const { page, url } = opened;
-  const id = await idOf(page, "locations", "label=-80 North");
+  const id = await findId(page, "locations", "label=-80 North");
   await page.goto(`${url}/inventory/locations/${id}`, { waitUntil: "networkidle2" });
   await seeText(page, "Freezer -80 North, whole");
   await seeText(page, "3 in locations");
@@ -144,7 +144,7 @@ browserTest("keeps the focus with what people do, in forms and after dialogs", a
 browserTest("adds annotations, notes and files, and shares a record", async () => {
   await using opened = await openPage("/inventory", { signedIn: true });
   const { page, url } = opened;
-  const id = await idOf(page, "stocks/specimen", "name=Tg(krt4:EGFP) 12");
+  const id = await findId(page, "stocks/specimen", "name=Tg(krt4:EGFP) 12");
   await page.goto(`${url}/inventory/stocks-specimen/${id}`, { waitUntil: "networkidle2" });
   await press(page, "button", "Add metadata");
   const choice = await named(page, "combobox", "Annotation to add");
@@ -200,7 +200,7 @@ browserTest("shows what becomes visible before a record is published, and asks",
   const { page, url } = opened;
   const name = "Draft of a plate";
   await post(page, "/api/v2/stocks/consumables/", { name, model_type: "OTHER" });
-  const id = await idOf(page, "stocks/consumables", `name=${name}`);
+  const id = await findId(page, "stocks/consumables", `name=${name}`);
   await post(page, `/api/v2/stocks/consumables/${id}/notes/`, { content: "Not for everyone yet." });
   await page.goto(`${url}/inventory/stocks-consumables/${id}`, { waitUntil: "networkidle2" });
   await press(page, "button", "Share");
@@ -229,7 +229,7 @@ browserTest("shows hints on empty lists", async () => {
 browserTest("shows a public record without signing in, and offers no writes", async () => {
   await using opened = await openPage("/inventory");
   const { page, url } = opened;
-  const id = await idOf(page, "stocks/consumables", "name=anti-GFP");
+  const id = await findId(page, "stocks/consumables", "name=anti-GFP");
   await page.goto(`${url}/inventory/stocks-consumables/${id}`, { waitUntil: "networkidle2" });
   await seeText(page, "Fridge Antibodies");
   await seeText(page, "Created");

@@ -58,11 +58,11 @@ browserTest(
     await seeText(page, "of 50");
     await press(page, "button", "More");
     await checkPage(opened, "journey-export");
-    const fileOf = (format: string) => download(page, () => press(page, "link", `Export as ${format}`));
-    const csv = await fileOf("CSV");
+    const makeFile = (format: string) => download(page, () => press(page, "link", `Export as ${format}`));
+    const csv = await makeFile("CSV");
     expect(csv.name).toBe("stocks-consumables.csv");
     await press(page, "button", "More");
-    const xlsx = await fileOf("XLSX");
+    const xlsx = await makeFile("XLSX");
     expect(xlsx.name).toBe("stocks-consumables.xlsx");
     const tables = [
       parseCsv(new TextDecoder().decode(csv.bytes)),

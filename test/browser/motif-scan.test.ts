@@ -5,7 +5,7 @@ import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText }
 setDefaultTimeout(300_000);
 
 /** The motif classes of the rows, in order. */
-const classesOf = (page: Page): Promise<string[]> =>
+const readClasses = (page: Page): Promise<string[]> =>
   page.$$eval("tbody th a", (links) => links.map((link) => link.firstChild!.textContent ?? ""));
 
 /** Downloads a link's target, as lines. */
@@ -25,7 +25,7 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   await press(page, "button", "Scan");
   expect(await arrive(page, "/scan/")).toMatch(/\/scan\/[0-9a-f-]{36}$/);
   await seeText(page, "The label follows q, not P");
-  const all = await classesOf(page);
+  const all = await readClasses(page);
   expect(all[0]).toBe("MDM2-SWIB");
   await checkPage(opened, "motif-scan-result");
 
@@ -38,7 +38,7 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
     .then((box) => box!.focus());
   await page.keyboard.press("Space");
   await page.waitForFunction(() => location.search === "?type=DEG");
-  const shown = await classesOf(page);
+  const shown = await readClasses(page);
   expect(shown).toContain("MDM2-SWIB");
   expect(shown.length).toBeLessThan(all.length);
   const [head, ...rows] = await downloaded(page, "TSV");
@@ -51,7 +51,7 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   await seeText(page, `${shown.length} of ${all.length}`);
   await press(page, "button", "Clear filters");
   await page.waitForFunction(() => location.search === "");
-  expect(await classesOf(page)).toEqual(all);
+  expect(await readClasses(page)).toEqual(all);
 
   // A row leads to its match in the result.
   await page.click("tbody th a");

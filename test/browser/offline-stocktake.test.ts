@@ -11,7 +11,7 @@ const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
 const DRAWER = "f0edd1ea-6c21-549a-babe-04232fb34961";
 
 /** The consumable with this name, as `field` of it. */
-const valueOf = (page: Page, name: string, field: string): Promise<unknown> =>
+const readValue = (page: Page, name: string, field: string): Promise<unknown> =>
   page.evaluate(
     async (name, field) => {
       const query = new URLSearchParams({ name, fields: field, response_format: "flat" });
@@ -70,8 +70,8 @@ browserTest(
     await page.goto(local);
     await page.waitForFunction((before) => location.href !== before, {}, local);
     await seeText(page, "applied by admin");
-    expect(await valueOf(page, "HEPES", "location__label")).toBe("-20 drawer 1");
-    expect(await valueOf(page, "T4 DNA ligase", "status")).not.toBe("MISSING");
+    expect(await readValue(page, "HEPES", "location__label")).toBe("-20 drawer 1");
+    expect(await readValue(page, "T4 DNA ligase", "status")).not.toBe("MISSING");
     expect(again.process.exitCode).toBe(null);
     expect(opened.faults).toEqual([]);
   },
@@ -112,14 +112,14 @@ browserTest(
     await page.goto(stocktake);
     await seeText(page, "applied by admin");
     // It moved back what had been taken away.
-    expect(await valueOf(page, "BsaI", "location__label")).toBe("-20 drawer 1");
+    expect(await readValue(page, "BsaI", "location__label")).toBe("-20 drawer 1");
     expect(opened.faults).toEqual([]);
   },
   300_000,
 );
 
 /** The service worker's registration for a server, as the browser reports it. */
-async function registrationOf(session: CDPSession, url: string): Promise<string> {
+async function findRegistration(session: CDPSession, url: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
     const found = registrations.find(({ scopeURL }) => scopeURL.startsWith(url));
@@ -144,7 +144,7 @@ browserTest(
     const blank = await page.browserContext().newPage();
     await page.close();
     const session = await blank.createCDPSession();
-    const registrationId = await registrationOf(session, url);
+    const registrationId = await findRegistration(session, url);
     await using other = await openPage("/inventory/scan", { signedIn: true });
     const before = await write(
       other.page,
@@ -158,7 +158,7 @@ browserTest(
       tag: "labd-queue",
       lastChance: false,
     });
-    while ((await valueOf(other.page, "HEPES", "location__label")) !== "-20 drawer 1") await Bun.sleep(50);
+    while ((await readValue(other.page, "HEPES", "location__label")) !== "-20 drawer 1") await Bun.sleep(50);
     const [{ id, location }] = before.results as { id: string; location: string }[];
     await write(other.page, "PATCH", `/api/v2/stocks/consumables/${id}/`, { location });
     const again = await page.browserContext().newPage();

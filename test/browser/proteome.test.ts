@@ -33,7 +33,7 @@ async function storeFamilies(wanted: (accession: string) => boolean): Promise<vo
   writeFamilies({ path, hash: corpus.hash }, [...familyRecords(corpus, chosen)]);
 }
 
-const genesOf = (page: Page): Promise<string[]> =>
+const readGenes = (page: Page): Promise<string[]> =>
   page.$$eval("tbody th a:first-child", (links) => links.map((link) => link.firstChild!.textContent ?? ""));
 
 browserTest("searches a proteome, filters and exports the matches, and scores a protein", async () => {
@@ -62,7 +62,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   await seeText(page, "The label follows q, not P");
   // Downloads appear at the end.
   await named(page, "link", "TSV");
-  const all = await genesOf(page);
+  const all = await readGenes(page);
   expect(all.length).toBeGreaterThan(5);
   await checkPage(opened, "proteome");
 
@@ -77,7 +77,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
     {},
     all.length,
   );
-  const shown = await genesOf(page);
+  const shown = await readGenes(page);
   const link = await named(page, "link", "TSV");
   const table = await link.evaluate(async (each) => (await fetch((each as HTMLAnchorElement).href)).text());
   expect(table.trimEnd().split("\n")).toHaveLength(shown.length + 1);

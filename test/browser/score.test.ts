@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { matchesOf, type Result, VERDICT_HELP, verdictOf } from "../../src/web/score/result.ts";
+import { listMatches, type Result, VERDICT_HELP, findVerdict } from "../../src/web/score/result.ts";
 import { heldQueue } from "../executable/held-queue.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import {
@@ -114,12 +114,12 @@ browserTest("restores match, filter, order and residues from a link", async () =
   const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
   const { url } = await site();
   const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
-  const matches = matchesOf(result);
+  const matches = listMatches(result);
   const third = matches[2];
   const alike = matches
-    .filter((match) => verdictOf(match) === verdictOf(third))
+    .filter((match) => findVerdict(match) === findVerdict(third))
     .toSorted((x, y) => y.z! - x.z!);
-  const verdict = verdictOf(third).replaceAll(" ", "+");
+  const verdict = findVerdict(third).replaceAll(" ", "+");
   await using opened = await openPage(
     `/score/${id}?match=3&overall_verdict=${verdict}&order=-z&from=60&to=100`,
   );
@@ -165,43 +165,43 @@ browserTest("restores match, filter, order and residues from a link", async () =
   expect([Number(drawn.get("from")), Number(drawn.get("to"))]).toEqual([99, 197]);
 
   // The brush over the whole protein is dragged, and one of its edges.
-  const spanOf = (): [number, number] => {
+  const readSpan = (): [number, number] => {
     const { searchParams } = new URL(page.url());
     return [Number(searchParams.get("from")), Number(searchParams.get("to"))];
   };
   const pixels = (box.width - 128) / 393;
-  const xOf = (residue: number): number => box.x + 128 + (residue - 0.5) * pixels;
+  const findX = (residue: number): number => box.x + 128 + (residue - 0.5) * pixels;
   const dragBrush = async (from: number, to: number): Promise<void> => {
     const before = page.url();
-    await page.mouse.move(xOf(from), box.y + 12);
+    await page.mouse.move(findX(from), box.y + 12);
     await page.mouse.down();
-    await page.mouse.move(xOf(to), box.y + 12, { steps: 4 });
+    await page.mouse.move(findX(to), box.y + 12, { steps: 4 });
     await page.mouse.up();
     await page.waitForFunction((before) => location.href !== before, {}, before);
   };
   await dragBrush(150, 200);
-  expect(spanOf()).toEqual([149, 247]);
+  expect(readSpan()).toEqual([149, 247]);
   await dragBrush(247, 300);
-  expect(spanOf()).toEqual([149, 300]);
+  expect(readSpan()).toEqual([149, 300]);
   // Control and the wheel zoom around the pointer; one finger moves.
-  await page.mouse.move(xOf(1), box.y + 80);
+  await page.mouse.move(findX(1), box.y + 80);
   await page.keyboard.down("Control");
   await page.mouse.wheel({ deltaY: -100 });
   await page.keyboard.up("Control");
   await page.waitForFunction(() => !location.search.includes("to=300"));
-  const [left, right] = spanOf();
+  const [left, right] = readSpan();
   expect([left, right - left + 1]).toEqual([149, Math.round(152 / 1.25)]);
-  const moved = await page.touchscreen.touchStart(xOf(197), box.y + 80);
-  for (const residue of [190, 180, 150, 99]) await moved.move(xOf(residue), box.y + 80);
+  const moved = await page.touchscreen.touchStart(findX(197), box.y + 80);
+  for (const residue of [190, 180, 150, 99]) await moved.move(findX(residue), box.y + 80);
   await moved.end();
   await page.waitForFunction((left) => !location.search.includes(`from=${left}`), {}, left);
-  expect(Math.abs(spanOf()[0] - (149 + 122 / 4))).toBeLessThanOrEqual(2);
+  expect(Math.abs(readSpan()[0] - (149 + 122 / 4))).toBeLessThanOrEqual(2);
   // Another match comes into view.
   await press(page, "button", "Next match");
   await page.waitForFunction(() => /\d+–\d+$/.test(document.querySelector("#match")?.textContent ?? ""));
   const [start, end] = await page.$eval("#match", (head) => head.textContent!.match(/\d+/g)!.map(Number));
-  expect(spanOf()[0]).toBeLessThanOrEqual(start);
-  expect(spanOf()[1]).toBeGreaterThanOrEqual(end);
+  expect(readSpan()[0]).toBeLessThanOrEqual(start);
+  expect(readSpan()[1]).toBeGreaterThanOrEqual(end);
 
   // The form has what was asked, to be changed and scored again.
   await press(page, "link", "Edit and score again");
@@ -275,7 +275,7 @@ browserTest("prints programs that get the same result", async () => {
   await using opened = await openPage(`/score/${id}`);
   const { page, url } = opened;
   const table = await (await fetch(`${url}/api/scoring/jobs/${id}/result?format=tsv`)).text();
-  const callOf = async (language: string): Promise<string> => {
+  const makeCall = async (language: string): Promise<string> => {
     await press(page, "button", language);
     return page.$eval(`pre[data-call=${language}]`, (pre) => pre.textContent!);
   };
@@ -284,25 +284,25 @@ browserTest("prints programs that get the same result", async () => {
     return new Response(process.stdout).text();
   };
   await seeText(page, "Use from a program");
-  expect(await run(["sh"], await callOf("curl"))).toBe(table);
+  expect(await run(["sh"], await makeCall("curl"))).toBe(table);
   const rows = table.trim().split("\n").slice(1);
   expect(rows.length).toBe(2);
   if (Bun.which("python3") !== null) {
-    const printed = (await run(["python3", "-"], await callOf("Python"))).trim().split("\n");
+    const printed = (await run(["python3", "-"], await makeCall("Python"))).trim().split("\n");
     const [, pattern, start, , match] = rows[1].split("\t");
     expect(printed.length).toBe(rows.length);
     expect(printed[1]).toStartWith(`${pattern} ${start} ${match} `);
   }
   const httr = ["Rscript", "-e", "library(httr); library(jsonlite)"];
   if (Bun.which("Rscript") !== null && Bun.spawnSync(httr, { stderr: "ignore" }).exitCode === 0) {
-    const printed = (await run(["Rscript", "-"], await callOf("R"))).trim().split("\n");
+    const printed = (await run(["Rscript", "-"], await makeCall("R"))).trim().split("\n");
     expect(printed.length).toBe(rows.length + 1);
     expect(printed[2]).toMatch(/p53's <start> +MDM2-SWIB +19 +FSDLWKLL /);
   }
   await page.waitForFunction(
     () => performance.getEntriesByName(`${location.origin}/soap/ConservationScorer?wsdl=1`).length > 0,
   );
-  const soap = await run(["sh"], await callOf("SOAP"));
+  const soap = await run(["sh"], await makeCall("SOAP"));
   expect(soap).toContain("p53's &lt;start&gt;");
   expect(soap).toMatch(/matchedText>FSDLWKLL</);
 });

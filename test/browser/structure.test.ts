@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 const [{ sequence: P53 }] = EXAMPLES;
 
 /** The picture of the model, once it has stopped changing. */
-async function pictureOf(page: Page): Promise<string> {
+async function takePicture(page: Page): Promise<string> {
   const box = (await page.waitForSelector(".structure-view[aria-busy=false] canvas"))!;
   let last = "";
   for (let i = 0; i < 50; i++) {
@@ -48,21 +48,21 @@ browserTest("shows an uploaded model in words and in 3D, keeps it, and removes i
 
   await page.reload();
   await press(page, "button", "Show in 3D");
-  const whole = await pictureOf(page);
+  const whole = await takePicture(page);
   await press(page, "button", "Show match in the model");
-  const match = await pictureOf(page);
+  const match = await takePicture(page);
   expect(match).not.toBe(whole);
   expect(match.length).toBeGreaterThan(8000);
   await press(page, "button", "pLDDT");
-  expect(await pictureOf(page)).not.toBe(match);
+  expect(await takePicture(page)).not.toBe(match);
   await (await page.waitForSelector(".structure-view"))!.focus();
   await page.keyboard.press("0");
-  const before = await pictureOf(page);
+  const before = await takePicture(page);
   await page.keyboard.press("ArrowDown");
-  expect(await pictureOf(page)).not.toBe(before);
+  expect(await takePicture(page)).not.toBe(before);
   await checkPage(opened, "structure");
   await page.setViewport({ width: 360, height: 800 });
-  expect(await pictureOf(page)).not.toBe(before);
+  expect(await takePicture(page)).not.toBe(before);
 
   await page.evaluateOnNewDocument(() => {
     HTMLCanvasElement.prototype.getContext = () => null;

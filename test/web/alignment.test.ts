@@ -1,22 +1,22 @@
 import { expect, test } from "bun:test";
-import { familyOf } from "../../src/web/score/aligned-family.ts";
+import { alignFamily } from "../../src/web/score/aligned-family.ts";
 import {
   type AlignedRow,
   columnAt,
   countSlots,
-  insertionsOf,
-  lettersOf,
+  findInsertions,
+  listLetters,
   printFasta,
   readRow,
-  runsOf,
+  findRuns,
   scrollTo,
-  slotOf,
+  columnSlot,
   type Slots,
   visible,
 } from "../../src/web/score/aligned-rows.ts";
-import { colourOf, factsOf, isScheme } from "../../src/web/score/residue-colours.ts";
+import { findColour, countColumn, isScheme } from "../../src/web/score/residue-colours.ts";
 import type { Result } from "../../src/web/score/result.ts";
-import { logoOf, MOST_BITS } from "../../src/web/score/sequence-logo.ts";
+import { makeLogo, MOST_BITS } from "../../src/web/score/sequence-logo.ts";
 
 const CLOSED: Slots = { columns: 10, open: null };
 const OPEN: Slots = { columns: 10, open: { after: 4, size: 3 } };
@@ -35,23 +35,23 @@ test("separates the insertions of a row from its columns, and finds the covered 
   });
   expect(readRow("aMK").insertions).toEqual(new Map([[0, "a"]]));
   const empty = readRow("-----");
-  expect(lettersOf(empty, { columns: 5, open: null }, { from: 0, to: 5 }).join("")).toBe("     ");
+  expect(listLetters(empty, { columns: 5, open: null }, { from: 0, to: 5 }).join("")).toBe("     ");
 });
 
 test("shows gaps, uncovered columns and an open insertion", () => {
   const row = readRow("--MEabcF-sDW--");
-  expect(lettersOf(row, CLOSED, all(CLOSED)).join("")).toBe("  MEF-DW  ");
-  expect(lettersOf(row, OPEN, all(OPEN)).join("")).toBe("  MEabcF-DW  ");
-  expect(lettersOf(readRow("MKTAsYIAKQR"), OPEN, all(OPEN)).join("")).toBe("MKTAs..YIAKQR");
-  expect(lettersOf(readRow("----YIAKQR"), OPEN, all(OPEN)).join("")).toBe("       YIAKQR");
-  expect(lettersOf(row, CLOSED, { from: 3, to: 5 })).toEqual(["E", "F"]);
+  expect(listLetters(row, CLOSED, all(CLOSED)).join("")).toBe("  MEF-DW  ");
+  expect(listLetters(row, OPEN, all(OPEN)).join("")).toBe("  MEabcF-DW  ");
+  expect(listLetters(readRow("MKTAsYIAKQR"), OPEN, all(OPEN)).join("")).toBe("MKTAs..YIAKQR");
+  expect(listLetters(readRow("----YIAKQR"), OPEN, all(OPEN)).join("")).toBe("       YIAKQR");
+  expect(listLetters(row, CLOSED, { from: 3, to: 5 })).toEqual(["E", "F"]);
 });
 
 test("maps columns to slots and back around an open insertion", () => {
-  expect([1, 4, 5, 10].map((column) => slotOf(column, OPEN))).toEqual([0, 3, 7, 12]);
+  expect([1, 4, 5, 10].map((column) => columnSlot(column, OPEN))).toEqual([0, 3, 7, 12]);
   for (const slots of [CLOSED, OPEN, { columns: 10, open: { after: 0, size: 2 } }])
     for (let column = 1; column <= slots.columns; column++)
-      expect(columnAt(slotOf(column, slots), slots)).toEqual({ column, inserted: 0 });
+      expect(columnAt(columnSlot(column, slots), slots)).toEqual({ column, inserted: 0 });
   expect([4, 5, 6].map((slot) => columnAt(slot, OPEN))).toEqual(
     [1, 2, 3].map((inserted) => ({ column: 4, inserted })),
   );
@@ -59,7 +59,7 @@ test("maps columns to slots and back around an open insertion", () => {
 
 test("counts the rows with an insertion after each column", () => {
   const rows = ["MKabT", "MKaT", "MKTz"].map(readRow);
-  expect(insertionsOf(rows)).toEqual(
+  expect(findInsertions(rows)).toEqual(
     new Map([
       [2, { rows: 2, longest: 2 }],
       [3, { rows: 1, longest: 1 }],
@@ -84,7 +84,7 @@ test("scrolls a match to the middle, and a long one to its start", () => {
 });
 
 test("draws neighbours with the same look as one", () => {
-  expect(runsOf(["a", "a", null, "a", "b"])).toEqual([
+  expect(findRuns(["a", "a", null, "a", "b"])).toEqual([
     { look: "a", from: 0, to: 2 },
     { look: "a", from: 3, to: 4 },
     { look: "b", from: 4, to: 5 },
@@ -103,7 +103,7 @@ test("copies the part in view as FASTA", () => {
 });
 
 /** The information content of a column as its definition has it. */
-function informationOf(shares: readonly number[], effective: number): number {
+function sumInformation(shares: readonly number[], effective: number): number {
   const entropy = -shares.reduce((sum, share) => sum + share * Math.log2(share), 0);
   return Math.log2(20) - entropy - 19 / (2 * Math.log(2) * effective);
 }
@@ -111,32 +111,32 @@ function informationOf(shares: readonly number[], effective: number): number {
 test("computes the letters of a logo by weight, corrected for few homologs", () => {
   const rows = Array.from({ length: 40 }, (_, i) => readRow(i < 30 ? "W" : "F"));
   const equal = rows.map(() => 0.5);
-  const information = informationOf([0.75, 0.25], 40);
-  const [less, most] = logoOf(rows, equal, 1);
+  const information = sumInformation([0.75, 0.25], 40);
+  const [less, most] = makeLogo(rows, equal, 1);
   expect([less.residue, most.residue]).toEqual(["F", "W"]);
   expect(less.bits).toBeCloseTo(0.25 * information, 10);
   expect(most.bits).toBeCloseTo(0.75 * information, 10);
   // The weights of the 30 add up to those of the 10, as for near-identical homologs.
-  const halves = logoOf(
+  const halves = makeLogo(
     rows,
     rows.map((_, i) => (i < 30 ? 1 : 3)),
     1,
   );
   const effective = 60 ** 2 / (30 + 10 * 9);
-  for (const { bits } of halves) expect(bits).toBeCloseTo(0.5 * informationOf([0.5, 0.5], effective), 10);
+  for (const { bits } of halves) expect(bits).toBeCloseTo(0.5 * sumInformation([0.5, 0.5], effective), 10);
 });
 
 test("lowers a logo where homologs have gaps, and ignores those that do not cover the column", () => {
   const covering = Array.from({ length: 30 }, () => readRow("MWM"));
   const ones = (rows: readonly AlignedRow[]): number[] => rows.map(() => 1);
-  const whole = logoOf(covering, ones(covering), 2)[0].bits;
+  const whole = makeLogo(covering, ones(covering), 2)[0].bits;
   expect(whole).toBeCloseTo(MOST_BITS - 19 / (2 * Math.log(2) * 30), 10);
   const withFragments = [...covering, readRow("--M"), readRow("M--")];
-  expect(logoOf(withFragments, ones(withFragments), 2)[0].bits).toBe(whole);
+  expect(makeLogo(withFragments, ones(withFragments), 2)[0].bits).toBe(whole);
   const withGaps = [...covering, ...covering.map(() => readRow("M-M"))];
-  expect(logoOf(withGaps, ones(withGaps), 2)[0].bits).toBeCloseTo(whole / 2, 10);
-  expect(logoOf([readRow("X")], [1], 1)).toEqual([]);
-  expect(logoOf([readRow("W")], [1], 1)).toEqual([{ residue: "W", bits: 0 }]);
+  expect(makeLogo(withGaps, ones(withGaps), 2)[0].bits).toBeCloseTo(whole / 2, 10);
+  expect(makeLogo([readRow("X")], [1], 1)).toEqual([]);
+  expect(makeLogo([readRow("W")], [1], 1)).toEqual([{ residue: "W", bits: 0 }]);
 });
 
 test.each<[column: string, colours: string]>([
@@ -154,47 +154,48 @@ test.each<[column: string, colours: string]>([
   ["NNNYA", "green green green - -"],
 ])("colours the column %p as Clustal X does", (letters, colours) => {
   const rows = Array.from(letters, readRow);
-  const facts = factsOf(rows, 1, null, letters[0]);
-  const found = Array.from(letters, (letter) => colourOf("clustal", letter, facts)?.slice(8) ?? "-");
+  const facts = countColumn(rows, 1, null, letters[0]);
+  const found = Array.from(letters, (letter) => findColour("clustal", letter, facts)?.slice(8) ?? "-");
   expect(found.join(" ")).toBe(colours);
 });
 
 test("does not count rows that do not cover a column when colouring", () => {
   const rows = [..."LLL"].map(readRow).concat(Array.from({ length: 7 }, () => readRow("-")));
-  expect(colourOf("clustal", "L", factsOf(rows, 1, null, "L"))).toBe("clustal-blue");
+  expect(findColour("clustal", "L", countColumn(rows, 1, null, "L"))).toBe("clustal-blue");
 });
 
 test("colours by conservation and by hydropathy", () => {
-  const at = (conservation: number | null) => ({ query: "W", conservation, shareOf: () => 0 });
-  expect([0.9, 0.8, 0.5, 0.2, null].map((value) => colourOf("conservation", "W", at(value)))).toEqual([
+  const at = (conservation: number | null) => ({ query: "W", conservation, residueShare: () => 0 });
+  expect([0.9, 0.8, 0.5, 0.2, null].map((value) => findColour("conservation", "W", at(value)))).toEqual([
     "same-2",
     "same-2",
     "same-1",
     "same-0",
     "same-0",
   ]);
-  expect(colourOf("conservation", "F", at(1))).toBe(null);
-  expect(Array.from("IAGK", (residue) => colourOf("hydropathy", residue, at(1)))).toEqual([
+  expect(findColour("conservation", "F", at(1))).toBe(null);
+  expect(Array.from("IAGK", (residue) => findColour("hydropathy", residue, at(1)))).toEqual([
     "hydrophobic-1",
     "hydrophobic-0",
     null,
     "hydrophilic",
   ]);
-  expect(colourOf("none", "W", at(1))).toBe(null);
+  expect(findColour("none", "W", at(1))).toBe(null);
   expect([isScheme("clustal"), isScheme("toString")]).toEqual([true, false]);
 });
 
 test("keeps the order of the tree, and all rows without a tree", () => {
-  const resultOf = (tree: string) =>
+  const makeResult = (tree: string) =>
     ({
       alignment: { query: "MKT", rows: ["MKT", "M-T"], conservation: [1, 0.5, 1] },
       homologs: [{ weight: 1 }, { weight: 2 }],
       tree,
     }) as unknown as Result;
-  const rowsOf = (tree: string): number[] => familyOf(resultOf(tree)).tree.leaves.map(({ index }) => index);
-  expect(rowsOf("(query:1,(b:1,a:1):1);")).toEqual([0, 1, 2]);
-  expect(rowsOf("")).toEqual([0, 1, 2]);
-  expect(familyOf(resultOf("")).weights).toEqual([1, 2]);
+  const makeRows = (tree: string): number[] =>
+    alignFamily(makeResult(tree)).tree.leaves.map(({ index }) => index);
+  expect(makeRows("(query:1,(b:1,a:1):1);")).toEqual([0, 1, 2]);
+  expect(makeRows("")).toEqual([0, 1, 2]);
+  expect(alignFamily(makeResult("")).weights).toEqual([1, 2]);
 });
 
 test("parses 100 homologs of titin's length in less than 200 ms of processor time", () => {
@@ -202,7 +203,7 @@ test("parses 100 homologs of titin's length in less than 200 ms of processor tim
   const rows = Array.from({ length: 100 }, () => row);
   const start = process.cpuUsage();
   const parsed = rows.map(readRow);
-  insertionsOf(parsed);
+  findInsertions(parsed);
   const { user, system } = process.cpuUsage(start);
   expect(parsed[99].residues.length).toBe(34_350);
   expect((user + system) / 1000).toBeLessThan(200);

@@ -103,8 +103,8 @@ test.each<[value: unknown, html: string]>([
   ["javascript:alert(1)", "&quot;javascript:alert(1)&quot;"],
   [{ id: 7 }, '{\n    &quot;id&quot;: <a href="/labd/records/7">7</a>\n}'],
 ])("%j is printed as %p", (value, html) => {
-  const linkOf = (key: string, id: string | number) => (key === "id" ? `/records/${id}` : undefined);
-  expect(printJson(value, linkOf, "/labd")).toBe(html);
+  const findLink = (key: string, id: string | number) => (key === "id" ? `/records/${id}` : undefined);
+  expect(printJson(value, findLink, "/labd")).toBe(html);
 });
 
 test("shows the reference of the API in the shell, and each operation", async () => {

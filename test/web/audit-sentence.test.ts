@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AuditEntry } from "../../src/accounts/audit.ts";
-import { SEGMENTS, sentenceOf } from "../../src/web/administration/audit-sentence.ts";
+import { SEGMENTS, describeEntry } from "../../src/web/administration/audit-sentence.ts";
 import { RESOURCES } from "../../src/inventory/resources/index.ts";
 
 const entry = (changes: Partial<AuditEntry>): AuditEntry =>
@@ -28,7 +28,7 @@ test.each<[Partial<AuditEntry>, string, string | null]>([
   ],
   [{ action: "second_factor.reset", detail: { username: "bob" } }, "ana reset the second factor of", "bob"],
 ])("the audit entry %p reads %p", (changes, sentence, name) => {
-  const { who, did, name: shown } = sentenceOf(entry(changes));
+  const { who, did, name: shown } = describeEntry(entry(changes));
   expect([`${who} ${did}`, shown]).toEqual([sentence, name]);
 });
 

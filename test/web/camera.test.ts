@@ -9,7 +9,7 @@ const WASM = createRequire(import.meta.url).resolve("zxing-wasm/reader/zxing_rea
 const SIDE = 400;
 
 /** A frame of the camera with a symbol in its middle. */
-function frameOf(bcid: string, text: string): ImageData {
+function makeFrame(bcid: string, text: string): ImageData {
   const { pixs, pixx, sbs } = encodeSymbol({ bcid, text });
   const bars = (sbs ?? []).flatMap((width, i) => Array<number>(width).fill(i % 2 === 0 ? 1 : 0));
   const width = pixx ?? bars.length;
@@ -27,6 +27,6 @@ function frameOf(bcid: string, text: string): ImageData {
 
 test.each(["qrcode", "code128", "datamatrix"])("the camera reads a symbol of the kind %s", async (bcid) => {
   prepareZXingModule({ overrides: { wasmBinary: readFileSync(WASM).buffer as ArrayBuffer } });
-  const found = await readBarcodes(frameOf(bcid, "CO0000006"), { formats: [...ZXING_FORMATS] });
+  const found = await readBarcodes(makeFrame(bcid, "CO0000006"), { formats: [...ZXING_FORMATS] });
   expect(found.map(({ text }) => text)).toEqual(["CO0000006"]);
 });

@@ -82,15 +82,15 @@ test("an error with a reason shows no second reason", () => {
   expect(renderToString(<ErrorBanner error={damaged} />)).toContain("<p></p>");
 });
 
-const classOf = (element: ComponentChild): string =>
+const classNames = (element: ComponentChild): string =>
   /class="([^"]*)"/.exec(renderToString(<>{element}</>))![1];
 
 test("a button has the classes of its style", () => {
-  expect(classOf(<Button>Add</Button>)).toBe("btn");
-  expect(classOf(<Button look="primary" small icon="plus" children="Add" />)).toBe(
+  expect(classNames(<Button>Add</Button>)).toBe("btn");
+  expect(classNames(<Button look="primary" small icon="plus" children="Add" />)).toBe(
     "btn btn-primary btn-small",
   );
-  expect(classOf(<Button look="quiet" icon="x" aria-label="Close" />)).toBe("btn btn-quiet btn-icon");
+  expect(classNames(<Button look="quiet" icon="x" aria-label="Close" />)).toBe("btn btn-quiet btn-icon");
   expect(renderToString(<Button busy>Add</Button>)).toContain('aria-busy="true" aria-disabled="true"');
 });
 
@@ -116,7 +116,7 @@ test("a table shows its order, selection and first rows", () => {
     <Table
       caption="Letters"
       rows={rows}
-      keyOf={(row) => row}
+      rowKey={(row) => row}
       order="-name"
       onOrder={() => {}}
       selected="y"
@@ -191,7 +191,7 @@ test.each([
     { name: "label", order: "label__natural", title: "Name", sortable: true, cell: () => "x" },
   ];
   const html = renderToString(
-    <Table caption="Boxes" columns={columns} rows={[1]} keyOf={String} order={order} onOrder={() => {}} />,
+    <Table caption="Boxes" columns={columns} rows={[1]} rowKey={String} order={order} onOrder={() => {}} />,
   );
   expect(html.match(/aria-sort="(\w+)"/)?.[1]).toBe(sorted);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import {
   type AnnotationInfo,
   columnTitle,
-  constantOf,
+  parseConstant,
   type Declaration,
   defaultColumns,
   defaultOrder,
@@ -12,13 +12,13 @@ import {
   isConstant,
   isEditable,
   listedAnnotations,
-  newPageOf,
-  orderOf,
-  pageOf,
-  pathOf,
+  newPagePath,
+  orderBy,
+  pagePath,
+  splitPath,
   singularOf,
   titleOf,
-  wordsOf,
+  formatConstant,
   writableFields,
 } from "../../src/web/inventory/declaration.ts";
 
@@ -94,13 +94,13 @@ test.each([
   ["vocabularies/categories", "/inventory/vocabularies-categories", "Vocabularies", "vocabulary"],
   ["fieldmeta", "/inventory/fieldmeta", "Field metadata", "field metadata"],
 ])("the list %s is at %s, titled %s, of %s records", (segment, path, title, singular) => {
-  expect([pageOf(segment), titleOf(segment), singularOf(segment)]).toEqual([path, title, singular]);
-  expect(pageOf(segment, "1")).toBe(`${path}/1`);
-  expect(newPageOf(segment)).toBe(`${path}/new`);
+  expect([pagePath(segment), titleOf(segment), singularOf(segment)]).toEqual([path, title, singular]);
+  expect(pagePath(segment, "1")).toBe(`${path}/1`);
+  expect(newPagePath(segment)).toBe(`${path}/new`);
 });
 
 test("stocktakes have a page with a different name", () => {
-  expect(newPageOf("stocktakes")).toBe("/inventory/stocktake");
+  expect(newPagePath("stocktakes")).toBe("/inventory/stocktake");
 });
 
 test("titles of columns across references contain all names of the path", () => {
@@ -113,19 +113,19 @@ test.each([
   ["DNA_OLIGO", "DNA oligo"],
   ["ANTIBODY", "Antibody"],
 ])("the constant %s is recognized in %p", (constant, words) => {
-  expect([wordsOf(constant), constantOf(words, undefined)]).toEqual([words, constant]);
+  expect([formatConstant(constant), parseConstant(words, undefined)]).toEqual([words, constant]);
 });
 
 test("a status of several words keeps its spaces", () => {
   const status = field({ rule: "upper case letters, digits, _ and spaces" });
-  expect([wordsOf("IN PROGRESS"), constantOf("In progress ", status)]).toEqual([
+  expect([formatConstant("IN PROGRESS"), parseConstant("In progress ", status)]).toEqual([
     "In progress",
     "IN PROGRESS",
   ]);
 });
 
 test("constants are fields whose rule asks for upper case", () => {
-  expect(constantOf(" a-b! ", undefined)).toBe("A_B");
+  expect(parseConstant(" a-b! ", undefined)).toBe("A_B");
   const rules = ["upper case letters and _", "a word", null];
   expect(rules.map((rule) => isConstant(field({ rule })))).toEqual([true, false, false]);
   expect(isConstant(undefined)).toBe(false);
@@ -185,7 +185,7 @@ test.each([
   ["size", ["size"], "Field"],
   ["location__label", ["location", "label"], "Location › label"],
 ])("the name %s has the parts %j", (name, path, title) => {
-  expect(pathOf(ANNOTATED, name)).toEqual(path);
+  expect(splitPath(ANNOTATED, name)).toEqual(path);
   expect(columnTitle(ANNOTATED, name)).toBe(title);
 });
 
@@ -193,6 +193,6 @@ test("lists are ordered by names in natural order, including names of references
   const reference = { segment: "locations", key: "label", printed: "id" } as const;
   const of = declare({ ...FEW, location: field({ kind: "reference", reference }) });
   expect(defaultOrder(of)).toBe("name__natural");
-  expect(orderOf(of, "location")).toBe("location__label__natural");
-  expect(orderOf(of, "size")).toBe("size");
+  expect(orderBy(of, "location")).toBe("location__label__natural");
+  expect(orderBy(of, "size")).toBe("size");
 });

@@ -7,7 +7,7 @@ import {
   AdministrationTable,
   perform,
 } from "../../src/web/administration/page.tsx";
-import { addressOf, PageView } from "../../src/web/page.tsx";
+import { parseAddress, PageView } from "../../src/web/page.tsx";
 import { call } from "../../src/web/request.ts";
 
 /** A worked example: all that the file of an administration page holds. */
@@ -32,8 +32,8 @@ const config: AdministrationPage<Probes, Probe> = {
   section: "jobs",
   intro: ({ results }) => `${results.length} probes run every minute.`,
   load: (_query, signal) => callProbes("GET /api/admin/probes", { signal }),
-  keyOf: ({ id }) => id,
-  nameOf: ({ name }) => name,
+  rowKey: ({ id }) => id,
+  rowName: ({ name }) => name,
   empty: { title: "No probes", text: "Add one in the settings." },
   columns: [
     { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
@@ -60,7 +60,7 @@ const disk = { id: "1", name: "disk", paused: false };
 const clock = { id: "2", name: "clock", paused: true };
 
 /** A context whose `update` replaces the data. */
-function contextOf(results: readonly Probe[]): AdministrationContext<Probes> {
+function makeContext(results: readonly Probe[]): AdministrationContext<Probes> {
   const context: AdministrationContext<Probes> = {
     data: { results },
     query: new URLSearchParams(),
@@ -84,7 +84,7 @@ const answer = (status: number, body: unknown): void => {
 };
 
 test("the server renders tabs, title and a skeleton", () => {
-  const address = addressOf(page, new URL("http://lab/administration/jobs"));
+  const address = parseAddress(page, new URL("http://lab/administration/jobs"));
   const html = renderToString(<PageView page={page} address={address} />);
   expect(html).toContain("<h1>Jobs</h1>");
   expect(html).toMatch(/href="\/administration\/jobs" aria-current="page"/);
@@ -93,11 +93,11 @@ test("the server renders tabs, title and a skeleton", () => {
 });
 
 test("a row has buttons for the available actions", () => {
-  const html = renderToString(<AdministrationTable config={config} page={contextOf([disk, clock])} />);
+  const html = renderToString(<AdministrationTable config={config} page={makeContext([disk, clock])} />);
   const labels = [...html.matchAll(/aria-label="(\w+: \w+)"/g)].map(([, label]) => label);
   expect(labels).toEqual(["Pause: disk", "Delete: disk", "Delete: clock"]);
   expect(html).toContain('<td class="phone-end">paused</td>');
-  const empty = renderToString(<AdministrationTable config={config} page={contextOf([])} />);
+  const empty = renderToString(<AdministrationTable config={config} page={makeContext([])} />);
   expect(empty).toContain("No probes");
   expect(empty).not.toContain("<table");
 });
@@ -110,7 +110,7 @@ test.each([
   ["keeps the rows after an error", pause, 409, [disk, clock]],
 ])("the test action %s", async (_name, action, status, expected) => {
   answer(status, { ...disk, paused: true });
-  const context = contextOf([disk, clock]);
+  const context = makeContext([disk, clock]);
   perform(action, disk, config, context);
   await Bun.sleep(1);
   expect(fetched).toHaveBeenCalledTimes(1);
@@ -118,7 +118,7 @@ test.each([
 });
 
 test("an action that needs confirmation sends nothing before it", async () => {
-  perform(remove, disk, config, contextOf([disk]));
+  perform(remove, disk, config, makeContext([disk]));
   await Bun.sleep(1);
   expect(fetched).not.toHaveBeenCalled();
 });

@@ -3,11 +3,11 @@ import { type Field, number, text } from "../../src/inventory/model/field.ts";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
 import { CONSTANT } from "../../src/inventory/resources/model-type.ts";
 import { type Declaration, defaultColumns } from "../../src/web/inventory/declaration.ts";
-import { facetsOf } from "../../src/web/inventory/filter-panel.tsx";
+import { listFacets } from "../../src/web/inventory/filter-panel.tsx";
 import { offeredColumns } from "../../src/web/inventory/list-menus.tsx";
 import { shownFields } from "../../src/web/inventory/properties.tsx";
-import { bodyOf, rowOf } from "../../src/web/inventory/record.tsx";
-import { groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import { parseInput, toRow } from "../../src/web/inventory/record.tsx";
+import { groupFields, pairFields, sentValues } from "../../src/web/inventory/record-form.tsx";
 import { type Lab, openLab } from "../inventory/harness.ts";
 
 /** A worked example: three fields of projects are three declarations and three columns, without a change of the pages. */
@@ -36,9 +36,9 @@ afterAll(() => {
 });
 
 test("the form groups them, with the unit beside its amount", () => {
-  const groups = groupsOf(of, {}, false);
+  const groups = groupFields(of, {}, false);
   expect(groups.map(({ title }) => title)).toEqual(["Properties", "Safety", "Access"]);
-  expect(pairsOf(of, groups[1].names)).toEqual([["hazard"], ["volume", "volume_unit"]]);
+  expect(pairFields(of, groups[1].names)).toEqual([["hazard"], ["volume", "volume_unit"]]);
 });
 
 test("lists show them as columns, and offer the unit", () => {
@@ -52,19 +52,19 @@ test("lists show them as columns, and offer the unit", () => {
 });
 
 test("the filter panel counts the values of the constant, and conditions reach all of them", () => {
-  expect(facetsOf(of)).toEqual(["hazard"]);
+  expect(listFacets(of)).toEqual(["hazard"]);
   expect(Object.keys(ADDED).filter((name) => of.fields[name].lookups.length === 0)).toEqual([]);
 });
 
 test("the values of the form are stored, found, shown on the record and exported", async () => {
   const typed = { name: "Solvents", hazard: "Flammable", volume: "2.5", volume_unit: "liter" };
   const sent = Object.entries(sentValues(of, typed)).filter(([, value]) => value !== "");
-  const body = Object.fromEntries(sent.map(([name, value]) => [name, bodyOf(value, of.fields[name])]));
+  const body = Object.fromEntries(sent.map(([name, value]) => [name, parseInput(value, of.fields[name])]));
   const created = await lab.send("alice", "POST", "core/projects/", body);
   expect(created.status).toBe(201);
   await lab.send("alice", "POST", "core/projects/", { name: "Others" });
   const nested = `core/projects/${created.body.id}/?response_format=nested`;
-  const row = rowOf((await lab.ask("GET", nested, { as: "alice" })).body as Parameters<typeof rowOf>[0]);
+  const row = toRow((await lab.ask("GET", nested, { as: "alice" })).body as Parameters<typeof toRow>[0]);
   expect(shownFields(of, row).main).toEqual(["hazard", "volume"]);
   const csv = await lab.ask("GET", "core/projects/?hazard=FLAMMABLE&fields=name,hazard,volume&format=csv", {
     as: "alice",

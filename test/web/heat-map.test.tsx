@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import type { Batch } from "../../src/web/batch/batch.ts";
 import { HeatMap } from "../../src/web/batch/heat-map.tsx";
-import { gridOf, levelOf, ordered } from "../../src/web/batch/heat-map-grid.ts";
-import { failuresOf, isNamed, type Row, rowsOf } from "../../src/web/batch/rows.ts";
+import { makeGrid, findLevel, ordered } from "../../src/web/batch/heat-map-grid.ts";
+import { listFailures, isNamed, type Row, makeRows } from "../../src/web/batch/rows.ts";
 import type { Outcome } from "../../src/web/batch/run.ts";
 import type { ScanMatch } from "../../src/web/score/scan.ts";
 
@@ -65,10 +65,10 @@ const outcomes: Outcome[] = [
 ];
 batch.items[0].job = "j1";
 batch.items[1].job = "j2";
-const ROWS = rowsOf(batch, outcomes);
+const ROWS = makeRows(batch, outcomes);
 
 test("failures are listed once per protein, with the line of its list", () => {
-  expect(failuresOf(ROWS)).toEqual(["Line 3, NOSUCH1: No protein."]);
+  expect(listFailures(ROWS)).toEqual(["Line 3, NOSUCH1: No protein."]);
 });
 
 test("a heat map shows the figures of the result page", () => {
@@ -99,11 +99,11 @@ test.each<[measure: "p" | "z", levels: (number | null)[]]>([
   ["p", [4, null, 0, 2, null, null]],
   ["z", [3, null, 0, 2, null, null]],
 ])("colours cells by %p", (measure, levels) => {
-  expect(ROWS.map((row) => levelOf(row, measure))).toEqual(levels);
+  expect(ROWS.map((row) => findLevel(row, measure))).toEqual(levels);
 });
 
 test("orders proteins by a motif and motifs by a protein", () => {
-  const grid = gridOf(ROWS);
+  const grid = makeGrid(ROWS);
   const names = (order: { proteins?: string; motifs?: string }) => {
     const { proteins, motifs } = ordered(grid, { measure: "p", proteins: "", motifs: "", ...order });
     return [
@@ -132,5 +132,5 @@ test("shows and finds proteins by gene, species and name", () => {
 
 test("keeps proteins of the same name apart", () => {
   const twice = [...ROWS.slice(0, 2), ...ROWS.slice(0, 2)] as Row[];
-  expect(gridOf(twice).proteins.map(({ cells }) => cells.length)).toEqual([2, 2]);
+  expect(makeGrid(twice).proteins.map(({ cells }) => cells.length)).toEqual([2, 2]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { alignmentText } from "../../src/web/score/alignment-field.tsx";
-import { choiceOf, DEFAULT_CHOICE, draftOf, otherErrors } from "../../src/web/score/homolog-choice.tsx";
+import { parseChoice, DEFAULT_CHOICE, toDraft, otherErrors } from "../../src/web/score/homolog-choice.tsx";
 import type { ApiError } from "../../src/web/request.ts";
 import type { Result } from "../../src/web/score/result.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
@@ -14,28 +14,28 @@ const CHOICE = {
 };
 
 test("a form shows the choice of a job and sends the same again", () => {
-  expect(draftOf(CHOICE)).toEqual({
+  expect(toDraft(CHOICE)).toEqual({
     organisms: "Homo sapiens, 10090",
     leaveOut: "P12345, Q1",
     minIdentity: "35",
     maxIdentity: "95.5",
     maxHomologs: "20",
   });
-  expect(choiceOf(draftOf(CHOICE))).toEqual(CHOICE);
-  expect(draftOf(null)).toEqual(DEFAULT_CHOICE);
-  expect(choiceOf(DEFAULT_CHOICE)).toBeUndefined();
+  expect(parseChoice(toDraft(CHOICE))).toEqual(CHOICE);
+  expect(toDraft(null)).toEqual(DEFAULT_CHOICE);
+  expect(parseChoice(DEFAULT_CHOICE)).toBeUndefined();
 });
 
 test("lists may be separated in several ways and repeat themselves", () => {
   const draft = { ...DEFAULT_CHOICE, organisms: "Mus musculus; 9606,", leaveOut: "P1\nP2 P1" };
-  expect(choiceOf(draft)).toEqual({ organisms: ["Mus musculus", "9606"], leaveOut: ["P1", "P2"] });
+  expect(parseChoice(draft)).toEqual({ organisms: ["Mus musculus", "9606"], leaveOut: ["P1", "P2"] });
 });
 
 test("numbers outside their range are refused by field", () => {
   const draft = { ...DEFAULT_CHOICE, minIdentity: "10", maxIdentity: "x", maxHomologs: "0" };
   let error: ApiError | undefined;
   try {
-    choiceOf(draft);
+    parseChoice(draft);
   } catch (thrown) {
     error = thrown as ApiError;
   }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readCsv } from "../../src/web/inventory/import-report.tsx";
 import {
   chosenColumns,
-  filtersOf,
+  parseFilters,
   filtersOrAll,
   pageQuery,
   viewQuery,
@@ -10,7 +10,7 @@ import {
 
 test("derives filters, columns and API query from a list address", () => {
   const search = new URLSearchParams("place=a&place=b&query=&ordering=-label&page=2&fields=label,barcode");
-  expect(filtersOf(search)).toEqual({ place: ["a", "b"] });
+  expect(parseFilters(search)).toEqual({ place: ["a", "b"] });
   expect(pageQuery(search)).toEqual({ place: ["a", "b"], ordering: "-label", page: "2", page_size: "50" });
   expect(chosenColumns(search)).toEqual(["label", "barcode"]);
   expect(viewQuery(search)).toBe("fields=label%2Cbarcode&ordering=-label&place=a&place=b");

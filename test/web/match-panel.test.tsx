@@ -2,16 +2,16 @@ import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import type { HomologAtMatch } from "../../src/scoring/index.ts";
 import { MatchPanel } from "../../src/web/score/match-panel.tsx";
-import { matchesOf, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
+import { listMatches, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const MATCHES = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
+const MATCHES = listMatches({ ...SAMPLE.prediction, identifier: "" } as Result);
 
 const homologs = (states: HomologAtMatch["state"][]): HomologAtMatch[] =>
   states.map((state, homolog) => ({ homolog, state, residues: "", retention: null }));
 
 /** The text of the panel, without help. */
-function panelOf(match: Partial<NumberedMatch>): string {
+function renderPanel(match: Partial<NumberedMatch>): string {
   const panel = <MatchPanel match={{ ...MATCHES[0], ...match }} onPrevious={undefined} onNext={undefined} />;
   return renderToString(panel)
     .replace(/<details.*?<\/details>/g, "")
@@ -74,13 +74,13 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
   ],
   ["is not scored", MATCHES[2], ["Not scored", "the match is longer than 400 residues."]],
 ])("the panel of a match that %s shows both verdicts", (_, match, shown) => {
-  const text = panelOf(match);
+  const text = renderPanel(match);
   for (const words of shown) expect(text).toContain(words);
   expect(text).not.toMatch(/not conserved|undefined|null|NaN/i);
 });
 
 test("the panel of a match without a score shows neither evidence nor conservation", () => {
-  expect(panelOf(MATCHES[2])).not.toMatch(/Evidence|Kept in|No homolog/);
+  expect(renderPanel(MATCHES[2])).not.toMatch(/Evidence|Kept in|No homolog/);
 });
 
 test.each([

@@ -56,7 +56,7 @@ function memoryStore(): DeviceStore {
   };
 }
 
-export async function queueOf(...changes: Change[]): Promise<DeviceStore> {
+export async function loadQueue(...changes: Change[]): Promise<DeviceStore> {
   const store = memoryStore();
   for (const [i, change] of changes.entries()) await enqueue(store, ME, { key: `key-${i}`, at: i, change });
   return store;

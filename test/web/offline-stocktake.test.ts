@@ -9,7 +9,7 @@ import {
   type SendRequest,
 } from "../../src/web/offline/queue.ts";
 import { SNAPSHOT, type Snapshot, takeSnapshot } from "../../src/web/offline/snapshot.ts";
-import { FREEZER, ME, queueOf, readLists, scan } from "./offline-device.ts";
+import { FREEZER, ME, loadQueue, readLists, scan } from "./offline-device.ts";
 
 const TAKE = { id: "local", name: "Freezer" };
 const BEGIN: Change = { kind: "start", stocktake: TAKE, location: FREEZER };
@@ -28,7 +28,7 @@ function stocktakes(answers: Record<string, Answer> = {}) {
 }
 
 test("a stocktake that was started, scanned and applied without a network gets the server's id", async () => {
-  const store = await queueOf(BEGIN, scanned("CO6"), APPLY);
+  const store = await loadQueue(BEGIN, scanned("CO6"), APPLY);
   const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
   await store.update<Snapshot>(SNAPSHOT, () => known);
   const server = stocktakes();
@@ -46,7 +46,7 @@ test("a stocktake that was started, scanned and applied without a network gets t
 });
 
 test("changes after a rejected change of a stocktake wait, and are discarded with its start", async () => {
-  const store = await queueOf(BEGIN, scanned("CO6"), APPLY, scan("CO6"));
+  const store = await loadQueue(BEGIN, scanned("CO6"), APPLY, scan("CO6"));
   const server = stocktakes({ "": { status: 403, body: { message: "You may not." } } });
   expect(await sendQueue(store, ME, server.send)).toBe(1);
   expect(server.log.map((line) => line.split(" ")[1])).toEqual(["", "take/scans/"]);
@@ -61,7 +61,7 @@ test("changes after a rejected change of a stocktake wait, and are discarded wit
 
 test.each([204, 404])("a scan is removed after it was sent, also if the answer is %i", async (status) => {
   const removal: Change = { kind: "remove", stocktake: TAKE, code: "CO6", name: "BsaI-HF" };
-  const store = await queueOf(scanned("CO6"), removal);
+  const store = await loadQueue(scanned("CO6"), removal);
   const log: string[] = [];
   const send: SendRequest = async (method, path, { query } = {}) => {
     log.push(`${method} ${path} ${query?.code ?? ""}`.trim());
@@ -72,7 +72,7 @@ test.each([204, 404])("a scan is removed after it was sent, also if the answer i
 });
 
 test("a stocktake with a rejected scan is not applied", async () => {
-  const store = await queueOf(scanned("CO6"), scanned("CO7"), APPLY);
+  const store = await loadQueue(scanned("CO6"), scanned("CO7"), APPLY);
   const answers = { "local/scans/": { status: 400, body: { message: "codes: Too long." } } };
   const server = stocktakes(answers);
   expect(await sendQueue(store, ME, server.send)).toBe(0);

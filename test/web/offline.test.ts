@@ -20,7 +20,7 @@ import {
   whereIs,
   withMove,
 } from "../../src/web/offline/snapshot.ts";
-import { ME, queueOf, readLists, scan, TUBE } from "./offline-device.ts";
+import { ME, loadQueue, readLists, scan, TUBE } from "./offline-device.ts";
 
 const BOX = { id: "box", name: "Box 7" };
 const tube = (id: string, position: string, version = 1): MovedRecord => ({
@@ -108,7 +108,7 @@ const conflictsIn = async (store: DeviceStore) =>
 
 test("sends changes in order and empties the queue of their person only", async () => {
   const lab = laboratory({ a: { version: 1, location: null, position: "" } });
-  const store = await queueOf(move("a", "A1"), scan("LO1"));
+  const store = await loadQueue(move("a", "A1"), scan("LO1"));
   await enqueue(store, "person-2", { key: "other", at: 0, change: scan("LO2") });
   expect(await sendQueue(store, ME, lab.send)).toBe(2);
   expect(lab.log).toEqual(["PATCH /api/v2/stocks/consumables/a/", "POST /api/v2/stocktakes/take/scans/"]);
@@ -120,7 +120,7 @@ test("sends changes in order and empties the queue of their person only", async 
 
 test.each([0, 401, 408, 429, 502, 503])("status %i keeps all changes for later", async (status) => {
   const lab = laboratory({ a: { version: 1, location: null, position: "" } });
-  const store = await queueOf(move("a", "A1"), scan("LO1"));
+  const store = await loadQueue(move("a", "A1"), scan("LO1"));
   lab.faults.push({ status, body: {} });
   expect(await sendQueue(store, ME, lab.send)).toBe(0);
   expect(lab.log).toHaveLength(1);
@@ -133,14 +133,14 @@ test.each([0, 401, 408, 429, 502, 503])("status %i keeps all changes for later",
 
 test("a second move of a record follows the version that the first one made", async () => {
   const lab = laboratory({ a: { version: 1, location: null, position: "" } });
-  const store = await queueOf(move("a", "A1"), move("a", "A2"));
+  const store = await loadQueue(move("a", "A1"), move("a", "A2"));
   expect(await sendQueue(store, ME, lab.send)).toBe(2);
   expect(lab.tubes.a).toEqual({ version: 3, location: "box", position: "A2" });
 });
 
 test("a move whose answer was lost is done once and is no conflict", async () => {
   const lab = laboratory({ a: { version: 1, location: null, position: "" } });
-  const store = await queueOf(move("a", "A1"));
+  const store = await loadQueue(move("a", "A1"));
   lab.faults.push("lost");
   expect(await sendQueue(store, ME, lab.send)).toBe(0);
   expect(await sendQueue(store, ME, lab.send)).toBe(1);
@@ -149,7 +149,7 @@ test("a move whose answer was lost is done once and is no conflict", async () =>
 
 test("shows who changed a record meanwhile, and moves it nevertheless on request", async () => {
   const lab = laboratory({ a: { version: 5, location: "shelf", position: "C3" } });
-  const store = await queueOf(move("a", "A1"), scan("LO1"));
+  const store = await loadQueue(move("a", "A1"), scan("LO1"));
   expect(await sendQueue(store, ME, lab.send)).toBe(1);
   expect(lab.tubes.a.position).toBe("C3");
   const [{ conflict }] = await readQueue(store, ME);
@@ -172,7 +172,7 @@ test("swaps two records once although the answer was lost, and later moves use t
     a: { version: 1, location: "box", position: "A1" },
     b: { version: 4, location: "box", position: "A2" },
   });
-  const store = await queueOf(exchange(tube("a", "A2"), tube("b", "A1", 4)), takeOut("a"));
+  const store = await loadQueue(exchange(tube("a", "A2"), tube("b", "A1", 4)), takeOut("a"));
   lab.faults.push("lost");
   expect(await sendQueue(store, ME, lab.send)).toBe(0);
   expect(await sendQueue(store, ME, lab.send)).toBe(2);
@@ -187,7 +187,7 @@ test("does not swap records after one of them was changed, unless the user confi
     a: { version: 1, location: "box", position: "A1" },
     b: { version: 5, location: "shelf", position: "" },
   });
-  const store = await queueOf(exchange(tube("a", "A2"), tube("b", "A1", 4)));
+  const store = await loadQueue(exchange(tube("a", "A2"), tube("b", "A1", 4)));
   await sendQueue(store, ME, lab.send);
   const [{ conflict }] = await readQueue(store, ME);
   expect(conflict).toEqual({
@@ -205,7 +205,7 @@ test.each([
   [null, "no location"],
 ])("a conflict with a record in %p names its location %p", async (location, where) => {
   const lab = laboratory({ a: { version: 5, location, position: "" } });
-  const store = await queueOf(move("a", "A1"));
+  const store = await loadQueue(move("a", "A1"));
   await sendQueue(store, ME, lab.send);
   expect((await readQueue(store, ME))[0].conflict?.message).toEndWith(`It is now in ${where}.`);
 });
@@ -215,7 +215,7 @@ test("keeps rejected changes with the server's message until they are discarded 
     a: { version: 1, location: null, position: "" },
     b: { version: 1, location: "box", position: "A1" },
   });
-  const store = await queueOf(move("a", "A1"), move("gone", "A2"), scan("LO1"));
+  const store = await loadQueue(move("a", "A1"), move("gone", "A2"), scan("LO1"));
   lab.faults.push(undefined as never, undefined as never, {
     status: 409,
     body: { message: "The stocktake has been applied." },
@@ -235,7 +235,7 @@ test("keeps rejected changes with the server's message until they are discarded 
 
 test("finds codes, paths and free positions in the snapshot", async () => {
   const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
-  const namesOf = (code: string) => findCode(known, code).map(({ name }) => name);
+  const readNames = (code: string) => findCode(known, code).map(({ name }) => name);
   const codes: [code: string, names: string[]][] = [
     [" CO6 ", ["BsaI-HF"]],
     [TUBE, ["BsaI-HF"]],
@@ -248,7 +248,7 @@ test("finds codes, paths and free positions in the snapshot", async () => {
     ["", []],
     ["CO7", []],
   ];
-  for (const [code, names] of codes) expect([code, namesOf(code)]).toEqual([code, names]);
+  for (const [code, names] of codes) expect([code, readNames(code)]).toEqual([code, names]);
   const [tube] = findCode(known, "CO6");
   expect(whereIs(known, tube)).toBe("A 002 › -80 North › Rack 2 › Box 7, A2");
   const box = findRecord(known, tube.location)!;

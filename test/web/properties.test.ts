@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { daysUntil } from "../../src/web/format.tsx";
 import type { Declaration, FieldInfo } from "../../src/web/inventory/declaration.ts";
 import { shownFields } from "../../src/web/inventory/properties.tsx";
-import { rowOf, stateText, stockStateOf } from "../../src/web/inventory/record.tsx";
+import { toRow, stateText, findStockState } from "../../src/web/inventory/record.tsx";
 
 const field = (changes: Partial<FieldInfo> = {}) => changes as FieldInfo;
 const of = {
@@ -23,7 +23,7 @@ const of = {
 const BASE = { id: "1", name: "anti-GFP", status: "LOW", supplier: "Metabion", price: 5, currency: "EUR" };
 
 test("a page lists the fields with values that it does not show elsewhere", () => {
-  const placed = rowOf({
+  const placed = toRow({
     ...BASE,
     location: { id: "2", name: "Box" },
     client: "None",
@@ -31,7 +31,7 @@ test("a page lists the fields with values that it does not show elsewhere", () =
     choices: [["a", "a"]],
   });
   expect(shownFields(of, placed)).toEqual({ main: ["supplier", "price"], advanced: ["widget"] });
-  const ofKind = rowOf({ ...BASE, location: null, client: "x", choices: [["a", "a"]], kind: "TEXT" });
+  const ofKind = toRow({ ...BASE, location: null, client: "x", choices: [["a", "a"]], kind: "TEXT" });
   expect(shownFields(of, ofKind)).toEqual({
     main: ["supplier", "price", "client", "choices"],
     advanced: [],
@@ -56,5 +56,5 @@ test.each([
   [{ expiry: "2020-01-31", amount: 0 }, "Expired", "expired"],
   [{ status: "", amount: null }, "", "other"],
 ])("stock with %p is %p", (values, words, state) => {
-  expect([stateText(values), stockStateOf(values)]).toEqual([words, state]);
+  expect([stateText(values), findStockState(values)]).toEqual([words, state]);
 });

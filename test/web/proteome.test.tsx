@@ -127,7 +127,7 @@ test("counts matches of a page from 1", () => {
   expect(offsetIn(new URLSearchParams("from=101"))).toBe(100);
 });
 
-const cellsOf = (of: Search): string[] =>
+const readCells = (of: Search): string[] =>
   renderToString(<ProteomeMatches search={of} />)
     .split(/<t[hd][ >]/)
     .slice(1)
@@ -173,7 +173,7 @@ test("the table shows known instances once features are imported", () => {
     source: "ELM",
   };
   const notes = { instances: [instance], domains: [], phosphosite: null } as Match["notes"];
-  const cells = cellsOf(search({ results: [match({ notes }), match({ rank: 2 })] }));
+  const cells = readCells(search({ results: [match({ notes }), match({ rank: 2 })] }));
   expect(cells).toContain("Known instance");
   expect(cells).toContain("ELMI000001");
 });

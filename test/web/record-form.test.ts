@@ -11,10 +11,22 @@ import {
   isStored,
   machineName,
   type Reference,
-  wordOf,
+  formatChoice,
 } from "../../src/web/inventory/declaration.ts";
-import { asText, bodyOf, inputOf, nameOf, rowOf, Value } from "../../src/web/inventory/record.tsx";
-import { formAnnotations, groupsOf, pairsOf, sentValues } from "../../src/web/inventory/record-form.tsx";
+import {
+  asText,
+  parseInput,
+  formatInput,
+  recordName,
+  toRow,
+  Value,
+} from "../../src/web/inventory/record.tsx";
+import {
+  formAnnotations,
+  groupFields,
+  pairFields,
+  sentValues,
+} from "../../src/web/inventory/record-form.tsx";
 import { ValueInput } from "../../src/web/inventory/value-input.tsx";
 import { annotationIn } from "../../src/web/inventory/type-form.tsx";
 import { ApiError } from "../../src/web/request.ts";
@@ -30,7 +42,7 @@ beforeAll(async () => {
   of = body as unknown as Declaration;
 });
 
-const main = (values: Record<string, string>): string[] => groupsOf(of, values, false)[0].names;
+const main = (values: Record<string, string>): string[] => groupFields(of, values, false)[0].names;
 
 test.each([
   ["TEXT", "value_choices"],
@@ -42,7 +54,7 @@ test.each([
 });
 
 test("the form of annotation types has all other fields under Advanced", () => {
-  const [, advanced, ...others] = groupsOf(of, { type: "DATE" }, true);
+  const [, advanced, ...others] = groupFields(of, { type: "DATE" }, true);
   expect(others).toEqual([]);
   expect(advanced.title).toBe("Advanced");
   expect(advanced.names).toContain("help_text");
@@ -53,7 +65,7 @@ test("the form of annotation types has all other fields under Advanced", () => {
 test("the form of consumables has a part for each question, and access last", async () => {
   const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
   const consumables = body as unknown as Declaration;
-  const groups = groupsOf(consumables, {}, false);
+  const groups = groupFields(consumables, {}, false);
   expect(groups.map(({ title, names }) => `${title}: ${names.join(" ")}`)).toEqual([
     "Properties: name description model_type status barcode",
     "Location: location position",
@@ -92,7 +104,7 @@ test("a form asks for annotations with a value, and for custom properties of the
     "annotations__genotype",
   ]);
   expect(asked("")).toEqual([]);
-  const groups = groupsOf(annotated, { type: "DATE" }, false, ["annotations__host"]);
+  const groups = groupFields(annotated, { type: "DATE" }, false, ["annotations__host"]);
   expect(groups.map(({ title }) => title)).toEqual(["Properties", "Metadata", "Advanced"]);
 });
 
@@ -143,18 +155,18 @@ test("choices are typed one on each line", () => {
     ["rabbit", "rabbit"],
     ["m", "Mouse"],
   ];
-  expect(bodyOf("rabbit\n\n m =  Mouse ", field)).toEqual(pairs);
-  expect(inputOf(pairs, field)).toBe("rabbit\nm = Mouse");
+  expect(parseInput("rabbit\n\n m =  Mouse ", field)).toEqual(pairs);
+  expect(formatInput(pairs, field)).toBe("rabbit\nm = Mouse");
   expect(asText(pairs, field)).toBe("rabbit, m = Mouse");
-  expect(bodyOf("", field)).toBeNull();
+  expect(parseInput("", field)).toBeNull();
 });
 
 test("amounts are shown with symbols and entered with names of units", () => {
   const amount = { value: 5, unit: { id: "1", name: "milligram" } };
   const field = { annotation: { type: "NUMBERUNIT" } } as FieldInfo;
-  expect([asText(amount), inputOf(amount, field)]).toEqual(["5 mg", "5 milligram"]);
+  expect([asText(amount), formatInput(amount, field)]).toEqual(["5 mg", "5 milligram"]);
   const several = { annotation: { type: "NUMBERUNIT", multiple: true } } as FieldInfo;
-  expect(inputOf([amount, amount], several)).toBe("5 milligram\n5 milligram");
+  expect(formatInput([amount, amount], several)).toBe("5 milligram\n5 milligram");
 });
 
 test("the form creates a type that the server accepts", async () => {
@@ -162,7 +174,7 @@ test("the form creates a type that the server accepts", async () => {
   const body = Object.fromEntries(
     Object.entries(sent)
       .filter(([, value]) => value !== "")
-      .map(([name, value]) => [name, bodyOf(value, of.fields[name])]),
+      .map(([name, value]) => [name, parseInput(value, of.fields[name])]),
   );
   const added = await lab.send("alice", "POST", "annotationtypes/", body);
   expect(added.body).toMatchObject({
@@ -179,12 +191,12 @@ test("the form creates a type that the server accepts", async () => {
 });
 
 test("lists and pages of types show names for people and kinds in words", () => {
-  const row = rowOf({ id: "1", name: "host_species", label: "Host species" });
-  expect(nameOf(of, row)).toBe("Host species");
+  const row = toRow({ id: "1", name: "host_species", label: "Host species" });
+  expect(recordName(of, row)).toBe("Host species");
   expect(columnTitle(of, "name")).toBe("Name");
   expect(defaultColumns(of)).not.toContain("label");
-  expect(wordOf("NUMBERUNIT", of.fields.type)).toBe("Amount");
-  expect(wordOf("stocks.specimen", of.fields.model_name)).toBe("Specimens");
+  expect(formatChoice("NUMBERUNIT", of.fields.type)).toBe("Amount");
+  expect(formatChoice("stocks.specimen", of.fields.model_name)).toBe("Specimens");
 });
 
 test("the preview has the input for values of the type", () => {
@@ -226,7 +238,7 @@ test("no hint and no choice of a form shows constants, and only advanced fields 
   ]) {
     const { body } = await lab.ask("OPTIONS", `${segment}/`, { as: "alice" });
     const declared = body as unknown as Declaration;
-    for (const group of groupsOf(declared, { type: "TEXT" }, true))
+    for (const group of groupFields(declared, { type: "TEXT" }, true))
       for (const name of group.names) {
         const props = { segment, name, field: declared.fields[name], value: "", onChange: () => {} };
         const html = renderToString(h(ValueInput, props));
@@ -248,7 +260,7 @@ test("no hint and no choice of a form shows constants, and only advanced fields 
 test("units stand beside amounts, and slots beside locations", async () => {
   const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
   const names = ["name", "location", "amount", "unit", "minimum_amount", "position", "lot", "currency"];
-  expect(pairsOf(body as unknown as Declaration, names)).toEqual([
+  expect(pairFields(body as unknown as Declaration, names)).toEqual([
     ["name"],
     ["location", "position"],
     ["amount", "unit"],
@@ -261,13 +273,13 @@ test("units stand beside amounts, and slots beside locations", async () => {
 test("shows a list of records as names on lines, and names the field of invalid JSON", async () => {
   const { body } = await lab.ask("OPTIONS", "stocks/samples/", { as: "alice" });
   const { parents } = (body as unknown as Declaration).fields;
-  expect(bodyOf("Lysate 1\n Lysate 2 \n", parents)).toEqual(["Lysate 1", "Lysate 2"]);
+  expect(parseInput("Lysate 1\n Lysate 2 \n", parents)).toEqual(["Lysate 1", "Lysate 2"]);
   const named = ["Lysate 1", "Lysate 2"].map((name) => ({ id: crypto.randomUUID(), name }));
-  expect(inputOf(named, parents)).toBe("Lysate 1\nLysate 2");
+  expect(formatInput(named, parents)).toBe("Lysate 1\nLysate 2");
   expect(asText(named, parents)).toBe("Lysate 1, Lysate 2");
   const json = { kind: "json", label: "Details", nullable: false } as FieldInfo;
-  expect(bodyOf('{"a":1}', json)).toEqual({ a: 1 });
-  expect(() => bodyOf("S1, S2", json)).toThrow("Details: Must be JSON, such as");
+  expect(parseInput('{"a":1}', json)).toEqual({ a: 1 });
+  expect(() => parseInput("S1, S2", json)).toThrow("Details: Must be JSON, such as");
 });
 
 test("saved views name lists in words, and stocktakes their location by a reference that no path crosses", async () => {

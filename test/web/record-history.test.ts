@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { amountsIn } from "../../src/web/inventory/amounts.ts";
-import { differencesOf, versionsOf } from "../../src/web/inventory/compare-versions.tsx";
+import { listDifferences, listVersions } from "../../src/web/inventory/compare-versions.tsx";
 import type { Declaration } from "../../src/web/inventory/declaration.ts";
 import { type Change, withStates } from "../../src/web/inventory/history.tsx";
-import { rowOf } from "../../src/web/inventory/record.tsx";
+import { toRow } from "../../src/web/inventory/record.tsx";
 
 /** The history of a record on pages. */
 
@@ -41,7 +41,7 @@ const CHANGES = [
 ];
 
 test("each change records the values that it kept", () => {
-  const row = rowOf({ id: "1", location: { id: "new", name: "Box" }, position: "B4", unit: "g" });
+  const row = toRow({ id: "1", location: { id: "new", name: "Box" }, position: "B4", unit: "g" });
   const known = withStates(CHANGES, row).map(({ was, is }) => [was, is]);
   expect(known[0]).toMatchObject([
     { location: "new", position: "A1" },
@@ -55,7 +55,7 @@ test("each change records the values that it kept", () => {
 });
 
 test("a record has a version for each batch that changed it or its metadata", () => {
-  const versions = versionsOf({ name: RECORD }, CHANGES);
+  const versions = listVersions({ name: RECORD }, CHANGES);
   expect(versions.map(({ batch, version }) => [batch, version])).toEqual([
     ["batch-5", 5],
     ["batch-4", 3],
@@ -65,11 +65,11 @@ test("a record has a version for each batch that changed it or its metadata", ()
   ]);
   expect(versions[1].name).toStartWith("Version 3, 4 Nov 2026");
   const note = change(6, { resource: "notes", id: "3" });
-  expect(versionsOf({ name: RECORD }, [note, ...CHANGES]).length).toBe(5);
+  expect(listVersions({ name: RECORD }, [note, ...CHANGES]).length).toBe(5);
   // Of earlier changes that are not loaded, the version is unknown.
-  expect(versionsOf({ name: RECORD }, CHANGES.slice(0, 2)).length).toBe(1);
+  expect(listVersions({ name: RECORD }, CHANGES.slice(0, 2)).length).toBe(1);
   const sameBatch = [change(7, { batch: "batch-5" }), ...CHANGES];
-  expect(versionsOf({ name: RECORD }, sameBatch)[0]).toMatchObject({ batch: "batch-5", version: 7 });
+  expect(listVersions({ name: RECORD }, sameBatch)[0]).toMatchObject({ batch: "batch-5", version: 7 });
 });
 
 test("versions differ in fields that people change, and in annotations", () => {
@@ -77,9 +77,9 @@ test("versions differ in fields that people change, and in annotations", () => {
     fields: { name: { write: "required" }, modified: { write: "never" }, lot: { write: "optional" } },
     annotations: { annotations__host: { write: "optional", annotation: {} } },
   } as unknown as Declaration;
-  const from = rowOf({ name: "anti-GFP", modified: "2026", lot: "", annotations__host: "mouse" });
-  const to = rowOf({ name: "anti-GFP 2", modified: "2027", lot: null });
-  expect(differencesOf(of, from, to)).toEqual(["name", "annotations__host"]);
+  const from = toRow({ name: "anti-GFP", modified: "2026", lot: "", annotations__host: "mouse" });
+  const to = toRow({ name: "anti-GFP 2", modified: "2027", lot: null });
+  expect(listDifferences(of, from, to)).toEqual(["name", "annotations__host"]);
 });
 
 const amounts = (...latestFirst: (number | null)[]) =>

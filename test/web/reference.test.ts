@@ -8,7 +8,7 @@ type Schema = NonNullable<NonNullable<OpenApi["components"]>["schemas"]>[string]
 const nested = (depth: number): Schema =>
   depth === 0 ? { type: "string" } : { type: "object", properties: { in: nested(depth - 1) } };
 
-const documentOf = (schema: Schema): OpenApi => ({
+const makeDocument = (schema: Schema): OpenApi => ({
   info: { title: "labd", version: "1" },
   tags: [{ name: "boxes", description: "Boxes of the laboratory." }],
   "x-tagGroups": [{ name: "lab", tags: ["boxes"] }],
@@ -33,8 +33,8 @@ const documentOf = (schema: Schema): OpenApi => ({
 });
 
 /** The fields of the request body in words: one line each, indented by depth. */
-function linesOf(schema: Schema): string[] {
-  const markdown = referenceOperation(documentOf(schema), "addBox")!;
+function listLines(schema: Schema): string[] {
+  const markdown = referenceOperation(makeDocument(schema), "addBox")!;
   return [...markdown.matchAll(/^( *)- `(.*?)` \*(.*)\*$/gm)].map(
     ([, indent, name, type]) => `${" ".repeat(indent.length / 2)}${name}: ${type}`,
   );
@@ -62,12 +62,12 @@ test.each<[schema: Schema, lines: string[]]>([
   [nested(2), ["in: object", " in: string"]],
   [nested(7), ["in: object", " in: object", "  in: object", "   in: object", "    in: object"]],
 ])("the schema %j is shown as %j", (schema, lines) => {
-  expect(linesOf(schema)).toEqual(lines);
+  expect(listLines(schema)).toEqual(lines);
 });
 
 test("a body without fields is shown by its type", () => {
-  expect(referenceOperation(documentOf({ type: "string" }), "addBox")).toContain("\n\nstring\n");
-  expect(referenceOperation(documentOf({}), "none")).toBeUndefined();
+  expect(referenceOperation(makeDocument({ type: "string" }), "addBox")).toContain("\n\nstring\n");
+  expect(referenceOperation(makeDocument({}), "none")).toBeUndefined();
 });
 
 test.each([
@@ -77,10 +77,10 @@ test.each([
   ["places add", true],
   ["nothing", false],
 ])("a search for %p lists the operation: %p", (search, isListed) => {
-  const markdown = referenceIndex(documentOf({}), search);
+  const markdown = referenceIndex(makeDocument({}), search);
   expect(markdown.includes("(/docs/operations/addBox) Add a box")).toBe(isListed);
 });
 
 test("groups operations by resource", () => {
-  expect(referenceIndex(documentOf({}), "")).toContain('<summary>boxes <span class="count">1<');
+  expect(referenceIndex(makeDocument({}), "")).toContain('<summary>boxes <span class="count">1<');
 });

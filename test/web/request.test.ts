@@ -27,7 +27,7 @@ afterEach(() => {
 
 const failing = (status: number, body: object, headers: Record<string, string> = {}) =>
   Response.json(body, { status, headers });
-const errorOf = (request: Promise<unknown>): Promise<ApiError> =>
+const catchError = (request: Promise<unknown>): Promise<ApiError> =>
   request.then(
     () => expect.unreachable(),
     (error) => error,
@@ -70,7 +70,7 @@ test("calls listeners after requests that may write, until they are removed", as
   await send("GET", "/api/x");
   await send("OPTIONS", "/api/x");
   replies.push(failing(400, { message: "wrong" }));
-  await errorOf(send("PATCH", "/api/x", { body: {} }));
+  await catchError(send("PATCH", "/api/x", { body: {} }));
   expect(heard).toEqual([]);
   await send("PATCH", "/api/x", { body: {} });
   end();
@@ -96,7 +96,7 @@ test("an empty response is undefined", async () => {
 
 test("errors have status, code, messages by field and the time to wait", async () => {
   replies.push(failing(400, { code: "invalid_request", message: "label: Too long.", label: ["Too long."] }));
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({
     status: 400,
     code: "invalid_request",
     message: "label: Too long.",
@@ -104,27 +104,31 @@ test("errors have status, code, messages by field and the time to wait", async (
     retryAfter: null,
   });
   replies.push(failing(400, { message: "url: Wrong.", field: "url" }, { "Retry-After": "7" }));
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({
     code: "internal",
     fields: { url: ["Wrong."] },
     retryAfter: 7,
   });
   replies.push(new Response("<html>", { status: 502 }));
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 502, code: "internal", fields: {} });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({
+    status: 502,
+    code: "internal",
+    fields: {},
+  });
   const id = "10000000-0000-4000-8000-000000000021";
   replies.push(failing(409, { message: `annotation_type ${id} was changed later (label).` }));
-  expect((await errorOf(send("GET", "/api/x"))).message).toBe("The record was changed later (label).");
+  expect((await catchError(send("GET", "/api/x"))).message).toBe("The record was changed later (label).");
   replies.push(new TypeError("offline"));
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({ status: 0, code: "unreachable" });
   const aborted = Object.assign(new Error("aborted"), { name: "AbortError" });
   replies.push(aborted);
-  expect(await errorOf(send("GET", "/api/x"))).toBe(aborted as ApiError);
+  expect(await catchError(send("GET", "/api/x"))).toBe(aborted as ApiError);
 });
 
 test("asks for confirmation if the server requires it, and repeats the request", async () => {
   const wanted = () => failing(403, { code: "confirmation_required", message: "Confirm.", by: "password" });
   replies.push(wanted());
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
   const asked: string[] = [];
   let isConfirmed = true;
   const end = onConfirmationRequired("confirmation_required", async ({ body }) => {
@@ -136,11 +140,14 @@ test("asks for confirmation if the server requires it, and repeats the request",
   expect(sent.at(-1)?.address).toBe("/api/x?page=2&confirm=x");
   isConfirmed = false;
   replies.push(wanted());
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ status: 403, body: { reason: "cancelled" } });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({
+    status: 403,
+    body: { reason: "cancelled" },
+  });
   replies.push(failing(403, { code: "forbidden", message: "No." }));
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "forbidden" });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({ code: "forbidden" });
   expect(asked).toEqual(["password", "password"]);
   end();
   replies.push(wanted());
-  expect(await errorOf(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
+  expect(await catchError(send("GET", "/api/x"))).toMatchObject({ code: "confirmation_required" });
 });

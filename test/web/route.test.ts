@@ -34,7 +34,7 @@ const answer = serve();
 const ask = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   answer(new Request(`http://lab${path}`, { headers }));
 /** An address of a page: its path with something for what is left open. */
-const sampleOf = (path: string): string => path.replace(/:\w+/g, "1");
+const readSample = (path: string): string => path.replace(/:\w+/g, "1");
 
 test("PAGES lists every file of pages/ and no path twice", () => {
   const files = readdirSync(join(import.meta.dir, "../../src/web/pages")).map((name) =>
@@ -48,7 +48,7 @@ test("PAGES lists every file of pages/ and no path twice", () => {
 test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const)))(
   "%s is rendered on the server and loads less than 150 KB of script",
   async (path, page) => {
-    const response = await ask(sampleOf(path) + (page.keyed ? "?key=good" : ""));
+    const response = await ask(readSample(path) + (page.keyed ? "?key=good" : ""));
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = response.headers.get("content-security-policy")!;

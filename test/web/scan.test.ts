@@ -48,9 +48,9 @@ const MATCHES = [
 
 const TABLE = MATCH_TABLES.scan;
 const FILTERS = TABLE.filters;
-const valuesOf = (query: string) => filtersIn(FILTERS, new URLSearchParams(query));
+const listValues = (query: string) => filtersIn(FILTERS, new URLSearchParams(query));
 const listed = (matches: readonly ScanMatch[], query: string) =>
-  filterRows(matches, FILTERS, valuesOf(query));
+  filterRows(matches, FILTERS, listValues(query));
 
 /** The sample with classes of several types, P values and regions. */
 const VARIED: AnnotatedReport = structuredClone(SAMPLE);
@@ -88,7 +88,7 @@ test.each([
 });
 
 test("the choices of a facet are counted without its own filter", () => {
-  const { facets } = facetRows(MATCHES, FILTERS, valuesOf("type=LIG&region=disordered"));
+  const { facets } = facetRows(MATCHES, FILTERS, listValues("type=LIG&region=disordered"));
   expect(facets.type.map(({ value, count }) => [value, count])).toEqual([
     ["LIG", 1],
     ["other", 1],

@@ -5,7 +5,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { callsFor } from "../../src/web/score/downloads.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
-import { areaPath, regionsFrom, ticksOf } from "../../src/web/score/track-geometry.ts";
+import { areaPath, regionsFrom, chooseTicks } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
@@ -13,7 +13,7 @@ import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-i
 import {
   answer,
   best,
-  matchesOf,
+  listMatches,
   type NumberedMatch,
   oddsText,
   overallP,
@@ -175,7 +175,7 @@ test("parses a tree with quoted names and draws it with the query at the top", (
 });
 
 test("numbers matches across all patterns and ranks them by the overall P value", () => {
-  const matches = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
+  const matches = listMatches({ ...SAMPLE.prediction, identifier: "" } as Result);
   expect(matches.map(({ number }) => number)).toEqual([1, 2, 3]);
   expect(best(matches)?.number).toBe(1);
   const same = { overallPValue: 0.1, z: 1 };
@@ -242,8 +242,8 @@ test("draws areas with gaps and ticks at round positions", () => {
   expect(areaPath([1, 0, 1, 0], { ...plot, span: { from: 1, to: 4 }, width: 12 }, (value) => value, 1)).toBe(
     "M10.0 6V5.5H30.0V6ZM30.0 6V5.5H50.0V6Z",
   );
-  expect(ticksOf({ from: 1, to: 100 }, 10)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
-  expect(ticksOf({ from: 3, to: 6 }, 80)).toEqual([3, 4, 5, 6]);
+  expect(chooseTicks({ from: 1, to: 100 }, 10)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+  expect(chooseTicks({ from: 3, to: 6 }, 80)).toEqual([3, 4, 5, 6]);
 });
 
 test("the documentation has the same shares of known and random matches as the pages", async () => {

@@ -12,8 +12,8 @@ import {
   thinned,
   zoomed,
 } from "../../src/web/score/track-geometry.ts";
-import { tracksOf } from "../../src/web/score/tracks.tsx";
-import { matchesOf } from "../../src/web/score/result.ts";
+import { makeTracks } from "../../src/web/score/tracks.tsx";
+import { listMatches } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 const TITIN = 34_350;
@@ -114,14 +114,14 @@ test("draws the best of the matches that share a few pixels, and all where there
 
 test("has a track for each kind of data and each pattern", () => {
   const result = { ...SAMPLE.prediction, identifier: "" } as Result;
-  const tracks = tracksOf(result, matchesOf(result));
+  const tracks = makeTracks(result, listMatches(result));
   expect(tracks.slice(0, 3).map(({ label }) => label)).toEqual([
     "Conservation",
     "Disorder",
     "Predicted pLDDT",
   ]);
   const pLddt = [null, 91];
-  const [, , confidence] = tracksOf(result, [], [], pLddt);
+  const [, , confidence] = makeTracks(result, [], [], pLddt);
   expect(confidence).toMatchObject({ label: "pLDDT of the model", values: [null, 0.91] });
   const lanes = tracks.flatMap((track) => (track.kind === "matches" ? [track.matches.length] : []));
   expect(lanes).toEqual(result.patterns.map(({ matches }) => matches.length));
@@ -138,9 +138,9 @@ test("of many motifs, those without a match have no lane unless they are chosen"
       matches: i === 0 ? pattern.matches : [],
     })),
   });
-  const hiddenOf = (count: number): number => {
+  const countHidden = (count: number): number => {
     const made = result(count);
-    return tracksOf(made, matchesOf(made)).filter(({ choice }) => choice?.key === "empty").length;
+    return makeTracks(made, listMatches(made)).filter(({ choice }) => choice?.key === "empty").length;
   };
-  expect([hiddenOf(8), hiddenOf(9)]).toEqual([0, 8]);
+  expect([countHidden(8), countHidden(9)]).toEqual([0, 8]);
 });

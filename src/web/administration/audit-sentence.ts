@@ -63,7 +63,7 @@ function nameIn(entry: AuditEntry): string | null {
 }
 
 /** An action with its author and object: "admin", "deleted consumable", and the name of the object if it is known. */
-export function sentenceOf(entry: AuditEntry): { who: string; did: string; name: string | null } {
+export function describeEntry(entry: AuditEntry): { who: string; did: string; name: string | null } {
   const name = nameIn(entry);
   const isOwnSession = entry.action === "sign_in" || entry.action === "sign_out";
   const refused = entry.action === "sign_in" ? "failed to sign in" : `was refused: ${didIn(entry)}`;

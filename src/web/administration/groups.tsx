@@ -6,7 +6,7 @@ import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
 import { call } from "../request.ts";
 import type { AdministrationContext } from "./page.tsx";
-import { type Group, membersOf, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
+import { type Group, listMembers, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
 
 /** Groups and their members. */
 export function Groups({ page }: { page: AdministrationContext<People> }) {
@@ -34,11 +34,15 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
       <Table
         caption="All groups"
         rows={data.groups}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         columns={[
           { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
           { name: "description", title: "Description", cell: ({ description }) => description || "–" },
-          { name: "members", title: "Members", cell: ({ name }) => membersOf(data, name).join(", ") || "–" },
+          {
+            name: "members",
+            title: "Members",
+            cell: ({ name }) => listMembers(data, name).join(", ") || "–",
+          },
         ]}
         actions={(group) => (
           <>
@@ -72,7 +76,7 @@ function GroupDialog(props: {
       initial={{
         name: group?.name ?? "",
         description: group?.description ?? "",
-        members: group ? membersOf(people, group.name) : [],
+        members: group ? listMembers(people, group.name) : [],
       }}
       fields={[
         { name: "name", label: "Group name", maxLength: 150, disabled: group?.name === SYSTEM_GROUP },

@@ -68,8 +68,8 @@ export interface AdministrationPage<Data extends { results: readonly Row[] }, Ro
   /** Below the title. */
   intro?: (data: Data) => ComponentChildren;
   load: (query: URLSearchParams, signal: AbortSignal) => Promise<Data>;
-  keyOf: (row: Row) => string | number;
-  nameOf: (row: Row) => string;
+  rowKey: (row: Row) => string | number;
+  rowName: (row: Row) => string;
   columns: readonly Column<Row>[];
   actions?: readonly RowAction<Data, Row>[];
   empty: { title: string; text: string };
@@ -116,17 +116,19 @@ function AdministrationList<Data extends { results: readonly Row[] }, Row>(
   const open: AdministrationContext<Data>["open"] = (shown) => setDialog(() => shown);
   const taskIsRunning = tasks.some(({ state }) => state === "running");
   const actions = { query, setQuery, reload, update, open, startTask, watchTasks, taskIsRunning };
-  const pageOf = (data: Data): AdministrationContext<Data> => ({ data, ...actions });
+  const makeContext = (data: Data): AdministrationContext<Data> => ({ data, ...actions });
   const { value } = loaded;
   return (
     <AdministrationFrame
       section={config.section}
       intro={value && config.intro?.(value)}
-      buttons={value && config.buttons?.(pageOf(value))}
+      buttons={value && config.buttons?.(makeContext(value))}
     >
       {config.tasks && <TaskList tasks={tasks} reload={watchTasks} />}
       {config.filter?.({ query, setQuery })}
-      <Loaded of={loaded}>{(data) => <AdministrationTable config={config} page={pageOf(data)} />}</Loaded>
+      <Loaded of={loaded}>
+        {(data) => <AdministrationTable config={config} page={makeContext(data)} />}
+      </Loaded>
       {dialog?.(() => setDialog(null))}
     </AdministrationFrame>
   );
@@ -171,7 +173,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
   page: AdministrationContext<Data>;
 }) {
   const { config, page } = props;
-  const { keyOf, columns, actions = [], empty, first } = config;
+  const { rowKey, columns, actions = [], empty, first } = config;
   const rows = page.data.results;
   return (
     <>
@@ -184,7 +186,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
         ) : (
           <Table
             caption={SECTIONS[config.section]}
-            {...{ rows, columns, keyOf }}
+            {...{ rows, columns, rowKey }}
             {...(first ? { first } : {})}
             {...(actions.length > 0
               ? { actions: (row: Row) => <RowActions config={config} page={page} row={row} /> }
@@ -204,7 +206,7 @@ function RowActions<Data extends { results: readonly Row[] }, Row>(props: {
   row: Row;
 }) {
   const { config, page, row } = props;
-  const name = config.nameOf(row);
+  const name = config.rowName(row);
   const open = (config.actions ?? []).filter(({ applies }) => applies?.(row, page.data) ?? true);
   const button = (action: RowAction<Data, Row>) => (
     <Button
@@ -230,7 +232,7 @@ function RowActions<Data extends { results: readonly Row[] }, Row>(props: {
 export function perform<Data extends { results: readonly Row[] }, Row>(
   action: RowAction<Data, Row>,
   row: Row,
-  { keyOf }: Pick<AdministrationPage<Data, Row>, "keyOf">,
+  { rowKey }: Pick<AdministrationPage<Data, Row>, "rowKey">,
   page: AdministrationContext<Data>,
 ): void {
   const run = async (): Promise<void> => {
@@ -241,7 +243,7 @@ export function perform<Data extends { results: readonly Row[] }, Row>(
       page.update((data) => ({
         ...data,
         results: data.results.flatMap((each) =>
-          keyOf(each) !== keyOf(row) ? [each] : outcome === null ? [] : [outcome],
+          rowKey(each) !== rowKey(row) ? [each] : outcome === null ? [] : [outcome],
         ),
       }));
     if (action.done) showToast(action.done(row));

@@ -72,7 +72,7 @@ export async function loadPeople(_query: URLSearchParams, signal: AbortSignal): 
   };
 }
 
-export const membersOf = ({ results }: People, group: string): string[] =>
+export const listMembers = ({ results }: People, group: string): string[] =>
   results.filter(({ groups }) => groups.some(({ name }) => name === group)).map(({ username }) => username);
 
 /** The members of a group as requests name them: the account of labd is in its group, and not in the list. */

@@ -1,7 +1,7 @@
 import { rank } from "../score/result.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
 import { inOrder } from "../score/order.ts";
-import { bestOf, type Row } from "./rows.ts";
+import { findMatch, type Row } from "./rows.ts";
 
 /** The figure that a heat map shows and colours. */
 export type Measure = "p" | "z";
@@ -31,8 +31,8 @@ export const STEPS: Readonly<Record<Measure, readonly { limit: number; words: st
 };
 
 /** The colour of a cell, from 0 (weakest) to 4; null without a figure. */
-export function levelOf(row: Row | undefined, measure: Measure): number | null {
-  const best = bestOf(row);
+export function findLevel(row: Row | undefined, measure: Measure): number | null {
+  const best = findMatch(row);
   const value = measure === "p" ? best?.overallPValue : best?.z;
   if (value === null || value === undefined) return null;
   // A bound from below at the limit of a step belongs to the next one.
@@ -44,7 +44,7 @@ export function levelOf(row: Row | undefined, measure: Measure): number | null {
 }
 
 /** Rows of one protein follow each other; a motif that it has already begins the next protein. */
-export function gridOf(rows: readonly Row[]): Grid {
+export function makeGrid(rows: readonly Row[]): Grid {
   const motifs = [...new Set(rows.map(({ motif }) => motif))];
   const proteins: Grid["proteins"] = [];
   for (const row of rows) {
@@ -61,8 +61,8 @@ export function gridOf(rows: readonly Row[]): Grid {
 }
 
 /** Values by which cells are ordered: the best match first, cells without one last. */
-function valueOf(row: Row | undefined, measure: Measure): number {
-  const best = bestOf(row);
+function sortValue(row: Row | undefined, measure: Measure): number {
+  const best = findMatch(row);
   if (!best) return Number.MAX_VALUE;
   return measure === "p"
     ? Math.min(rank(best), Number.MAX_VALUE)
@@ -82,11 +82,11 @@ export interface GridOrder {
 export function ordered({ proteins, motifs }: Grid, order: GridOrder): Grid {
   const reference = proteins.find(({ name }) => name === order.motifs.replace(/^-/, ""));
   const columns = inOrder([...motifs.keys()], reference ? order.motifs : "", (column) =>
-    valueOf(reference?.cells[column], order.measure),
+    sortValue(reference?.cells[column], order.measure),
   );
   const by = motifs.indexOf(order.proteins.replace(/^-/, ""));
   const rows = inOrder(proteins, order.proteins, (protein) =>
-    by < 0 ? protein.name : valueOf(protein.cells[by], order.measure),
+    by < 0 ? protein.name : sortValue(protein.cells[by], order.measure),
   );
   return {
     motifs: columns.map((column) => motifs[column]),

@@ -8,8 +8,8 @@ import { Icon } from "../components/icon.tsx";
 import { useQuery } from "../page.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
 import { decimal, pText, shorten } from "../score/result.ts";
-import { gridOf, levelOf, type Measure, ordered, STEPS } from "./heat-map-grid.ts";
-import { bestOf, kindOf, type Row } from "./rows.ts";
+import { makeGrid, findLevel, type Measure, ordered, STEPS } from "./heat-map-grid.ts";
+import { findMatch, findKind, type Row } from "./rows.ts";
 
 /** Proteins that appear before "Show all". */
 const FIRST = 100;
@@ -20,7 +20,7 @@ export function HeatMap({ rows }: { rows: readonly Row[] }) {
   const [all, setAll] = useState(false);
   const measure: Measure = query.get("colour") === "z" ? "z" : "p";
   const order = { measure, proteins: query.get("proteins") ?? "", motifs: query.get("motifs") ?? "" };
-  const grid = useMemo(() => gridOf(rows), [rows]);
+  const grid = useMemo(() => makeGrid(rows), [rows]);
   const { proteins, motifs } = ordered(grid, order);
   const shown = all ? proteins : proteins.slice(0, FIRST);
   const sortBy = (what: "proteins" | "motifs", name: string): void =>
@@ -138,9 +138,9 @@ function Heading(props: {
 }
 
 function Cell({ row, measure, isFirst }: { row: Row | undefined; measure: Measure; isFirst: boolean }) {
-  const level = levelOf(row, measure);
-  const best = bestOf(row);
-  const text = row === undefined ? "" : best ? figureOf(best, measure) : (STATES[kindOf(row)] ?? "–");
+  const level = findLevel(row, measure);
+  const best = findMatch(row);
+  const text = row === undefined ? "" : best ? formatMeasure(best, measure) : (STATES[findKind(row)] ?? "–");
   // One cell takes the focus by Tab; arrow keys move it.
   const focus = { tabIndex: isFirst ? 0 : -1, "data-cell": "" };
   const of = row && <span class="unseen">{` ${row.motif} in ${row.query}`}</span>;
@@ -163,7 +163,7 @@ function Cell({ row, measure, isFirst }: { row: Row | undefined; measure: Measur
 
 const STATES: Readonly<Record<string, string>> = { failed: "failed", waiting: "…", "no match": "–" };
 
-const figureOf = ({ z, overallPValue: p, overallPValueIs: is }: MatchRow, measure: Measure): string =>
+const formatMeasure = ({ z, overallPValue: p, overallPValueIs: is }: MatchRow, measure: Measure): string =>
   z == null ? "not scored" : measure === "p" ? pText({ p, is }) : decimal(z);
 
 const STEP: Readonly<Record<string, readonly [row: number, column: number]>> = {

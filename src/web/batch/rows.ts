@@ -1,6 +1,6 @@
 import { isMatch, type MatchRow, type TableRow } from "../../scoring/table/match-row.ts";
 import { MISSING } from "../../scoring/table/match-values.ts";
-import { verdictOf, VERDICT_ORDER } from "../score/result.ts";
+import { findVerdict, VERDICT_ORDER } from "../score/result.ts";
 import { type Batch, nameMotif } from "./batch.ts";
 import type { Outcome } from "./run.ts";
 
@@ -14,7 +14,7 @@ export type Row = TableRow & {
 };
 
 /** A row per protein and motif, whatever the state of its job. */
-export const rowsOf = ({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] =>
+export const makeRows = ({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] =>
   items.flatMap(({ name, group, job, line }, i) => {
     const outcome = outcomes[i];
     const protein = outcome.kind === "done" ? outcome.protein : null;
@@ -41,14 +41,14 @@ export const isNamed = ({ query, protein, motif }: Row, text: string): boolean =
 export const KINDS = [...VERDICT_ORDER, ...(Object.keys(MISSING) as (keyof typeof MISSING)[])];
 export type Kind = (typeof KINDS)[number];
 
-export const kindOf = (row: Row): Kind => (isMatch(row) ? verdictOf(row) : row.missing);
+export const findKind = (row: Row): Kind => (isMatch(row) ? findVerdict(row) : row.missing);
 
 /** The best match of a row; undefined without one. */
-export const bestOf = (row: Row | undefined): (Row & MatchRow) | undefined =>
+export const findMatch = (row: Row | undefined): (Row & MatchRow) | undefined =>
   row && isMatch(row) ? row : undefined;
 
 /** Why jobs failed, once per protein. */
-export const failuresOf = (rows: readonly Row[]): string[] => [
+export const listFailures = (rows: readonly Row[]): string[] => [
   ...new Set(
     rows.flatMap((row) => {
       if (isMatch(row) || row.problem === undefined) return [];

@@ -27,7 +27,7 @@ const sleep = (milliseconds: number): Promise<void> =>
 export type ReadItems = (from: number, known: readonly Item[]) => Promise<Item[]>;
 
 /** Reads jobs of a batch of the server. */
-export const readItemsOf =
+export const itemReader =
   (id: string): ReadItems =>
   async (offset) =>
     (await call("GET /api/scoring/batches/:id/items", { params: { id }, query: { offset } })).items;
@@ -96,7 +96,7 @@ export class BatchRun {
     const queue = [...ended];
     const work = async (): Promise<void> => {
       for (let item = queue.shift(); item && !this.#isStopped; item = queue.shift()) {
-        this.outcomes[item.position] = await outcomeOf(item);
+        this.outcomes[item.position] = await readOutcome(item);
         this.onChange();
       }
     };
@@ -111,7 +111,7 @@ export class BatchRun {
 }
 
 /** The result of a job that has ended. @throws ApiError if the server does not respond */
-async function outcomeOf({ job, state, failure }: Item): Promise<Outcome> {
+async function readOutcome({ job, state, failure }: Item): Promise<Outcome> {
   if (state !== "finished" || job === null)
     return { kind: "failed", message: failure ?? `The job is ${state}.` };
   try {

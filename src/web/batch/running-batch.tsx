@@ -16,13 +16,13 @@ import { withErrorToast } from "../components/toast.tsx";
 import { countKinds, VerdictChips, VerdictTag } from "../score/verdict.tsx";
 import { type Batch, type BatchTask, motifParameters } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";
-import { bestOf, failuresOf, type Kind, isNamed, kindOf, KINDS, type Row, rowsOf } from "./rows.ts";
+import { findMatch, listFailures, type Kind, isNamed, findKind, KINDS, type Row, makeRows } from "./rows.ts";
 import { BatchRun, type ReadItems } from "./run.ts";
 import { ProteinCell } from "../score/protein-identity.tsx";
 import type { PageColumn } from "../score/match-cells.tsx";
 import { MatchTable } from "../score/match-table.tsx";
 import { useMatchView } from "../score/match-view.ts";
-import { shorten, verdictOf } from "../score/result.ts";
+import { shorten, findVerdict } from "../score/result.ts";
 
 /** More are folded up. */
 const OPEN_FAILURES = 5;
@@ -55,7 +55,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
   const { batch, task } = props;
   const [query, setQuery] = useQuery();
   const { outcomes, items } = useRun(batch, props.read);
-  const rows = rowsOf({ ...batch, items }, outcomes);
+  const rows = makeRows({ ...batch, items }, outcomes);
   const count = (kind: string): number => outcomes.filter((outcome) => outcome.kind === kind).length;
   const [done, failed] = [count("done"), count("failed")];
   const isOver = done + failed === outcomes.length;
@@ -97,7 +97,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
       <Failures rows={rows} />
       <div class="answer">
         <VerdictChips<Kind>
-          counts={countKinds(rows, KINDS, kindOf)}
+          counts={countKinds(rows, KINDS, findKind)}
           chosen={query.get("overall_verdict") ?? ""}
           onChoose={(kind) => setQuery({ overall_verdict: kind }, { replace: true })}
         />
@@ -116,7 +116,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         caption="Proteins and motifs"
         view={shown}
         all={named}
-        keyOf={({ key }) => key}
+        rowKey={({ key }) => key}
         first={200}
         filtersAbove
         columns={COLUMNS}
@@ -155,7 +155,7 @@ const AllMatches = ({ id }: { id: string }) => (
 
 /** Proteins that were not scored, each with the line of its list and the reason. */
 function Failures({ rows }: { rows: readonly Row[] }) {
-  const reasons = failuresOf(rows);
+  const reasons = listFailures(rows);
   if (reasons.length === 0) return null;
   return (
     <details class="note" open={reasons.length <= OPEN_FAILURES}>
@@ -222,7 +222,7 @@ const OWN: Readonly<Record<string, PageColumn<Row>>> = {
 };
 
 function RowState({ row }: { row: Row }) {
-  if (isMatch(row)) return <VerdictTag verdict={verdictOf(row)} />;
+  if (isMatch(row)) return <VerdictTag verdict={findVerdict(row)} />;
   return row.missing === "failed" ? (
     <Tag tone="danger">failed</Tag>
   ) : (
@@ -232,7 +232,7 @@ function RowState({ row }: { row: Row }) {
 
 function BestMatch({ row }: { row: Row }) {
   if (row.job === null) return null;
-  const match = bestOf(row);
+  const match = findMatch(row);
   return (
     <a href={href(`/score/${row.job}`, { match: match?.number })}>
       {match ? (

@@ -15,7 +15,7 @@ interface ButtonProps extends Appearance, Omit<ButtonHTMLAttributes, "class" | "
   type?: "button" | "submit";
 }
 
-const classOf = ({ look = "plain", small, icon, children }: Appearance): string =>
+const classNames = ({ look = "plain", small, icon, children }: Appearance): string =>
   [
     "btn",
     look !== "plain" && `btn-${look}`,
@@ -32,7 +32,7 @@ export function Button(props: ButtonProps) {
     <button
       {...rest}
       type={type}
-      class={classOf(props)}
+      class={classNames(props)}
       aria-busy={busy || undefined}
       aria-disabled={busy || undefined}
       onClick={(event) => {
@@ -50,7 +50,7 @@ export function Button(props: ButtonProps) {
 export function LinkButton(props: Appearance & { href: string; download?: string; "aria-label"?: string }) {
   const { look: _look, small: _small, icon, children, ...rest } = props;
   return (
-    <a {...rest} class={classOf(props)}>
+    <a {...rest} class={classNames(props)}>
       {icon && <Icon name={icon} />}
       {children}
     </a>

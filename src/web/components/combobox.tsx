@@ -14,14 +14,14 @@ export interface ComboboxProps<Option> extends FieldProps {
   shown: string;
   placeholder: string;
   search: (text: string, signal: AbortSignal) => Promise<Found<Option>>;
-  keyOf: (option: Option) => string;
+  optionKey: (option: Option) => string;
   onChoose: (option: Option) => void;
   /** The option that leaving the field chooses. */
   optionOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
   /** Opens only once something is typed, and then highlights the first option. */
   onlyTyped?: boolean;
   /** The heading above the first of several options. */
-  headingOf?: (option: Option) => string | undefined;
+  optionHeading?: (option: Option) => string | undefined;
   /** Content of an option. */
   children: (option: Option) => ComponentChildren;
 }
@@ -32,7 +32,7 @@ const NONE: readonly never[] = [];
 
 /** Chooses an option by typing: a combobox with a list (WAI-ARIA 1.2). */
 export function Combobox<Option>(props: ComboboxProps<Option>) {
-  const { label, keyOf, onlyTyped = false } = props;
+  const { label, optionKey, onlyTyped = false } = props;
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [isAsked, setAsked] = useState(false);
@@ -122,13 +122,13 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
             <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
               {options.map((option, i) => [
                 <Heading
-                  key={`${keyOf(option)} heading`}
+                  key={`${optionKey(option)} heading`}
                   of={options}
                   index={i}
-                  headingOf={props.headingOf}
+                  optionHeading={props.optionHeading}
                 />,
                 <li
-                  key={keyOf(option)}
+                  key={optionKey(option)}
                   id={`${id}-${i}`}
                   role="option"
                   aria-selected={i === active}
@@ -158,14 +158,14 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
 function Heading<Option>({
   of: options,
   index,
-  headingOf,
+  optionHeading,
 }: {
   of: readonly Option[];
   index: number;
-  headingOf: ((option: Option) => string | undefined) | undefined;
+  optionHeading: ((option: Option) => string | undefined) | undefined;
 }) {
-  const heading = headingOf?.(options[index]);
-  const isNew = heading !== undefined && (index === 0 || headingOf?.(options[index - 1]) !== heading);
+  const heading = optionHeading?.(options[index]);
+  const isNew = heading !== undefined && (index === 0 || optionHeading?.(options[index - 1]) !== heading);
   return isNew ? (
     <li class="heading" role="presentation">
       {heading}

@@ -78,7 +78,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
-function currentOf(links: readonly Link[], path: string): Link | undefined {
+function findCurrent(links: readonly Link[], path: string): Link | undefined {
   const alias = Object.keys(ALIASES).find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
   const effective = alias === undefined ? path : ALIASES[alias];
   return links
@@ -88,11 +88,11 @@ function currentOf(links: readonly Link[], path: string): Link | undefined {
 
 /** The navigation, the account, and what opens above a page. */
 export function Shell({ path, children }: { path: string; children: ComponentChildren }) {
-  const current = currentOf(
+  const current = findCurrent(
     RAIL.flatMap(({ links }) => links),
     path,
   );
-  const currentBelow = currentOf(BOTTOM_BAR, path);
+  const currentBelow = findCurrent(BOTTOM_BAR, path);
   const isAdministrator = useSession()?.user.is_superuser === true;
   const isShown = (link: Link): boolean => !link.adminOnly || isAdministrator || link === current;
   useScanAnywhere();
@@ -116,7 +116,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           ))}
           <ul class="rail-foot">
             {FOOT.map((link) => (
-              <RailLink key={link.path} link={link} isCurrent={currentOf([link], path) !== undefined} />
+              <RailLink key={link.path} link={link} isCurrent={findCurrent([link], path) !== undefined} />
             ))}
           </ul>
         </nav>

@@ -29,7 +29,7 @@ interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row) => string | number;
+  rowKey: (row: Row) => string | number;
   order?: Order | undefined;
   onOrder?: (order: Order) => void;
   /** Keys of the selected rows. */
@@ -66,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
           </thead>
           <tbody>
             {rows.map((row) => {
-              const key = props.keyOf(row);
+              const key = props.rowKey(row);
               return (
                 <tr
                   key={key}

@@ -8,7 +8,7 @@ import { Loaded } from "../components/loaded.tsx";
 import { ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { annotationOfType, api, type FieldInfo } from "./declaration.ts";
-import { asText, bodyOf, type RecordValue, Value } from "./record.tsx";
+import { asText, parseInput, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { ValueInput } from "./value-input.tsx";
 
@@ -114,7 +114,7 @@ function AddAnnotation(props: SubResourceProps & { existing: readonly Annotation
       ? existing.find(({ annotation_type_id }) => annotation_type_id === field.annotation!.id)
       : undefined;
   const form = useSubmission(async () => {
-    const sent = bodyOf(value, field) as Json;
+    const sent = parseInput(value, field) as Json;
     const body = { annotation_type_id: field.annotation!.id, value: sent };
     const params = { list: of.name, id: row.id, part: "annotations" };
     if (replaced)

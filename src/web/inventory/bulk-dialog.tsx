@@ -11,7 +11,7 @@ import {
   columnTitle,
   type Declaration,
   type FieldInfo,
-  fieldOf,
+  findField,
   formFields,
   isEditable,
   isSetByPeople,
@@ -20,7 +20,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { useFreeSlots } from "./free-slots.tsx";
-import { bodyOf, asText, nameOf, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
+import { parseInput, asText, recordName, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
 import { ValueInput } from "./value-input.tsx";
@@ -104,13 +104,13 @@ function EditDialog(props: EditProps) {
   const [values, setValues] = useState<Record<string, string>>({});
   const rest = offered.filter((name) => !names.includes(name));
   const label = (name: string): string => columnTitle(of, name);
-  const fieldAt = (name: string): FieldInfo => fieldOf(of, name)!;
+  const fieldAt = (name: string): FieldInfo => findField(of, name)!;
   const [isFilling, setFilling] = useState(true);
   const location = isMove && names.length === 1 && isStored(of) ? (values[storedIn(of)!] ?? "") : "";
   const space = useFreeSlots("locations", location);
   const form = useSubmission(async () => {
     if (space && isFilling) return onFill(location, await selectedIds(of, selected));
-    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", fieldAt(name))])));
+    onReady(Object.fromEntries(names.map((name) => [name, parseInput(values[name] ?? "", fieldAt(name))])));
   });
   return (
     <Dialog title={`${task} ${pluralize(count, "record")}`} onClose={onClose}>
@@ -260,7 +260,7 @@ function useRows(of: Declaration, ids: readonly string[], fields: readonly strin
   return new Map(value?.rows.map((row) => [row.id, row]));
 }
 
-const idOf = ({ id, of }: Change): string => String(of?.id ?? id);
+const recordId = ({ id, of }: Change): string => String(of?.id ?? id);
 
 /** The first records of a bulk change, with the current and the new value of each field. */
 export function PreviewTable(props: {
@@ -272,14 +272,14 @@ export function PreviewTable(props: {
 }) {
   const { of, preview, hasValues, entered } = props;
   // An annotation is a change of its record.
-  const changes = [...Map.groupBy(preview.changes, idOf).values()].slice(0, PREVIEWED);
+  const changes = [...Map.groupBy(preview.changes, recordId).values()].slice(0, PREVIEWED);
   const own = changes.flat().flatMap((change) => (change.of ? [] : Object.keys(change.after ?? {})));
   const annotations = Object.keys(entered).filter((name) => name in of.annotations);
   const changed = [...new Set([...own, ...annotations])];
-  const names = hasValues ? changed.filter((name) => fieldOf(of, name) && isSetByPeople(of, name)) : [];
+  const names = hasValues ? changed.filter((name) => findField(of, name) && isSetByPeople(of, name)) : [];
   const rows = useRows(
     of,
-    changes.map(([change]) => idOf(change)),
+    changes.map(([change]) => recordId(change)),
     names,
   );
   if (changes.length === 0) return null;
@@ -289,18 +289,18 @@ export function PreviewTable(props: {
       title: columnTitle(of, of.key),
       heading: true,
       cell: ([change]) => {
-        const row = rows.get(idOf(change));
-        return row ? nameOf(of, row) : <SkeletonWord />;
+        const row = rows.get(recordId(change));
+        return row ? recordName(of, row) : <SkeletonWord />;
       },
     },
     ...names.map((name): Column<Change[]> => {
-      const field = fieldOf(of, name)!;
+      const field = findField(of, name)!;
       return {
         name,
         title: columnTitle(of, name),
         cell: (written) => {
-          const row = rows.get(idOf(written[0]));
-          const after = afterOf(written, name, entered[name], field);
+          const row = rows.get(recordId(written[0]));
+          const after = findWritten(written, name, entered[name], field);
           if (after === undefined) return <span class="muted">unchanged</span>;
           return (
             <>
@@ -319,14 +319,14 @@ export function PreviewTable(props: {
   const more = preview.records - changes.length;
   return (
     <>
-      <Table caption="Preview" columns={columns} rows={changes} keyOf={([change]) => idOf(change)} />
+      <Table caption="Preview" columns={columns} rows={changes} rowKey={([change]) => recordId(change)} />
       {more > 0 && <p class="muted">and {pluralize(more, "record")} more</p>}
     </>
   );
 }
 
 /** The new value of a field; undefined if it stays as it is. Annotations get the value that was entered. */
-function afterOf(
+function findWritten(
   written: readonly Change[],
   name: string,
   entered: unknown,

@@ -3,8 +3,15 @@ import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useRecordChange } from "./change-record.tsx";
-import { type Declaration, type FieldInfo, fieldOf, hasWords, isEditable, recordsOf } from "./declaration.ts";
-import { asText, bodyOf, inputOf, nameOf, type Row, suffixOf, Value } from "./record.tsx";
+import {
+  type Declaration,
+  type FieldInfo,
+  findField,
+  hasWords,
+  isEditable,
+  linkedReference,
+} from "./declaration.ts";
+import { asText, parseInput, formatInput, recordName, type Row, findSuffix, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 interface CellProps {
@@ -25,8 +32,8 @@ export function Cell(props: CellProps) {
   const { of, row, name, isActive } = props;
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const field = fieldOf(of, name);
-  const value = <Value value={row.values[name]} field={field} suffix={suffixOf(of, row, name)} />;
+  const field = findField(of, name);
+  const value = <Value value={row.values[name]} field={field} suffix={findSuffix(of, row, name)} />;
   const isLong = field !== undefined && LONG.has(field.kind) && !hasWords(field);
   const look = isLong ? "cell cell-long" : "cell";
   if (!row.mayChange || !isEditable(field))
@@ -43,8 +50,8 @@ export function Cell(props: CellProps) {
     setTimeout(() => button.current?.focus());
   };
   if (isEditing) return <CellEditor {...props} field={field} onClose={close} />;
-  const label = `Edit ${field.label.toLowerCase()} of ${nameOf(of, row)}`;
-  const isLink = recordsOf(field) !== undefined && Boolean(row.values[name]);
+  const label = `Edit ${field.label.toLowerCase()} of ${recordName(of, row)}`;
+  const isLink = linkedReference(field) !== undefined && Boolean(row.values[name]);
   return (
     <span class={look}>
       {isLink && value}
@@ -64,14 +71,14 @@ export function Cell(props: CellProps) {
 
 function CellEditor(props: CellProps & { field: FieldInfo; onClose: () => void }) {
   const { of, row, name, field, onClose } = props;
-  const before = inputOf(row.values[name], field);
+  const before = formatInput(row.values[name], field);
   const [value, setValue] = useState(before);
   const box = useRef<HTMLFormElement>(null);
   useEffect(() => box.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
-  const done = `Changed ${field.label.toLowerCase()} of ${nameOf(of, row)}.`;
+  const done = `Changed ${field.label.toLowerCase()} of ${recordName(of, row)}.`;
   const change = useRecordChange({ ...props, done });
   const form = useSubmission(async () =>
-    value === before ? onClose() : change.save({ [name]: bodyOf(value, field) }),
+    value === before ? onClose() : change.save({ [name]: parseInput(value, field) }),
   );
   return (
     <form

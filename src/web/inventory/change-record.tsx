@@ -5,8 +5,8 @@ import { KeyValues } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime } from "../format.tsx";
 import { ApiError, send } from "../request.ts";
-import { api, type Declaration, fieldOf } from "./declaration.ts";
-import { asText, readRecord, type Row, rowOf, WHOLE } from "./record.tsx";
+import { api, type Declaration, findField } from "./declaration.ts";
+import { asText, readRecord, type Row, toRow, WHOLE } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
 interface Conflict {
@@ -39,7 +39,7 @@ export function useRecordChange(props: {
         ...(headers && { headers }),
       });
       showDone(props.done, response, props.onUndone);
-      onSaved(rowOf(await response.json()));
+      onSaved(toRow(await response.json()));
       onClose();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 412) throw error;
@@ -85,7 +85,7 @@ function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void;
       </p>
       <KeyValues
         of={Object.entries(changed).flatMap(([name, ownValue]) => {
-          const field = fieldOf(of, name)!;
+          const field = findField(of, name)!;
           const { label, reference } = field;
           return [
             [`${label} now`, asText(now.values[name], field)],

@@ -6,9 +6,18 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatTime } from "../format.tsx";
 import { call, send } from "../request.ts";
-import { annotationOfType, api, type Declaration, fieldOf } from "./declaration.ts";
+import { annotationOfType, api, type Declaration, findField } from "./declaration.ts";
 import type { Change } from "./history.tsx";
-import { asText, readRecord, type RecordValue, type Row, rowOf, suffixOf, Value, WHOLE } from "./record.tsx";
+import {
+  asText,
+  readRecord,
+  type RecordValue,
+  type Row,
+  toRow,
+  findSuffix,
+  Value,
+  WHOLE,
+} from "./record.tsx";
 import { write } from "./write-record.ts";
 
 /** Two versions of a record side by side, and the way back to one of them. */
@@ -20,7 +29,10 @@ interface Version {
 }
 
 /** States of a record and its metadata, the latest first; each was left by one batch. */
-export function versionsOf({ name: list }: Pick<Declaration, "name">, changes: readonly Change[]): Version[] {
+export function listVersions(
+  { name: list }: Pick<Declaration, "name">,
+  changes: readonly Change[],
+): Version[] {
   let version = 0;
   const versions = changes.toReversed().flatMap((change): Version[] => {
     const { resource, batch, at, user } = change;
@@ -61,7 +73,7 @@ export function CompareDialog(props: CompareProps) {
       `Restored version ${version}.`,
       onUndone,
       async (response) => {
-        onRestored(rowOf(await response.json()));
+        onRestored(toRow(await response.json()));
         onClose();
       },
     );
@@ -111,26 +123,26 @@ async function readVersion(of: Declaration, id: string, batch: string, signal: A
 }
 
 /** Names of what people can change and what differs. */
-export const differencesOf = (of: Declaration, from: Row, to: Row): string[] =>
+export const listDifferences = (of: Declaration, from: Row, to: Row): string[] =>
   [...Object.keys(of.fields), ...Object.keys(of.annotations)].filter((name) => {
-    const field = fieldOf(of, name)!;
+    const field = findField(of, name)!;
     const isOwn = field.annotation !== undefined || (field.write !== "never" && !field.form?.omitted);
     return isOwn && asText(from.values[name], field) !== asText(to.values[name], field);
   });
 
 function Differences({ of, from, to }: { of: Declaration; from: Row; to: Row }) {
-  const names = differencesOf(of, from, to);
+  const names = listDifferences(of, from, to);
   if (names.length === 0) return <p class="muted">Nothing differs.</p>;
   const cell = (row: Row) => (name: string) => (
-    <Value value={row.values[name]} field={fieldOf(of, name)} suffix={suffixOf(of, row, name)} />
+    <Value value={row.values[name]} field={findField(of, name)} suffix={findSuffix(of, row, name)} />
   );
   return (
     <Table
       caption="What differs"
       rows={names}
-      keyOf={(name) => name}
+      rowKey={(name) => name}
       columns={[
-        { name: "field", title: "Field", heading: true, cell: (name) => fieldOf(of, name)!.label },
+        { name: "field", title: "Field", heading: true, cell: (name) => findField(of, name)!.label },
         { name: "from", title: "From", cell: cell(from) },
         { name: "to", title: "To", cell: cell(to) },
       ]}

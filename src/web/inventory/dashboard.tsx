@@ -4,9 +4,18 @@ import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount, formatDay, Time } from "../format.tsx";
 import { useSession } from "../session.ts";
-import { type Declaration, declaration, pageOf, singularOf, STOCK_LISTS } from "./declaration.ts";
+import { type Declaration, declaration, pagePath, singularOf, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
-import { asText, ExpiryTag, isNamed, nameOf, readPage, type Row, stockStateOf, suffixOf } from "./record.tsx";
+import {
+  asText,
+  ExpiryTag,
+  isNamed,
+  recordName,
+  readPage,
+  type Row,
+  findStockState,
+  findSuffix,
+} from "./record.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
 import { countRecords } from "./read-list.ts";
@@ -98,10 +107,10 @@ const SHARED: Panel = {
 };
 
 function Amount({ of, row }: Item) {
-  const amount = (name: string): string => asText(row.values[name]) + suffixOf(of, row, name);
+  const amount = (name: string): string => asText(row.values[name]) + findSuffix(of, row, name);
   return (
     <>
-      <span class={`state state-${stockStateOf(row.values)}`}>{amount("amount")}</span>
+      <span class={`state state-${findStockState(row.values)}`}>{amount("amount")}</span>
       <small>of {amount("minimum_amount")}</small>
     </>
   );
@@ -148,7 +157,7 @@ export function StockPanel({ of }: { of: Panel }) {
   const others = useLoaded(also ? also.name : null, (signal) => readTotals(also?.filters ?? {}, signal));
   const linksTo = (lists: readonly Total[], word: string, filters: Record<string, string>) =>
     lists.map(({ segment, total: count }) => (
-      <a key={word + segment} href={href(pageOf(segment), { ...filters, ordering })}>
+      <a key={word + segment} href={href(pagePath(segment), { ...filters, ordering })}>
         {pluralize(count, word + singularOf(segment))}
       </a>
     ));
@@ -166,7 +175,7 @@ export function StockPanel({ of }: { of: Panel }) {
             {items.map((item) => (
               <li key={item.row.id}>
                 <span class="grow">
-                  <a href={href(pageOf(item.of.name, item.row.id))}>{nameOf(item.of, item.row)}</a>
+                  <a href={href(pagePath(item.of.name, item.row.id))}>{recordName(item.of, item.row)}</a>
                   <small>{of.below?.(item) ?? formatPlace(item)}</small>
                 </span>
                 <span class="end">{of.end(item)}</span>
@@ -183,7 +192,7 @@ export function StockPanel({ of }: { of: Panel }) {
 function formatPlace({ of, row }: Item): string {
   const { location } = row.values;
   return isNamed(location) && location.name !== null
-    ? location.name + suffixOf(of, row, "location")
+    ? location.name + findSuffix(of, row, "location")
     : "no location";
 }
 

@@ -74,11 +74,11 @@ export interface Declaration {
 }
 
 /** A field or an annotation. */
-export const fieldOf = ({ fields, annotations }: Declaration, name: string): FieldInfo | undefined =>
+export const findField = ({ fields, annotations }: Declaration, name: string): FieldInfo | undefined =>
   fields[name] ?? annotations[name];
 
 /** The fields along a path across references; the first one may be an annotation, whose name may contain underscores. */
-export function pathOf({ annotations }: Declaration, name: string): string[] {
+export function splitPath({ annotations }: Declaration, name: string): string[] {
   const fits = Object.keys(annotations).filter((each) => name === each || name.startsWith(`${each}__`));
   const [longest] = fits.toSorted((a, b) => b.length - a.length);
   if (longest === undefined) return name.split("__");
@@ -116,29 +116,29 @@ export function declaration(segment: string): Promise<Declaration> {
 export const api = (segment: string, rest = ""): string => `/api/v2/${segment}/${rest}`;
 
 /** Segments contain slashes, page addresses do not: `stocks/consumables` is at `/inventory/stocks-consumables`. */
-export const segmentOf = (slug: string): string => slug.replaceAll("-", "/");
+export const toSegment = (slug: string): string => slug.replaceAll("-", "/");
 
 /** Path of the page of a list or of a record. */
-export const pageOf = (segment: string, id?: string): string =>
+export const pagePath = (segment: string, id?: string): string =>
   `/inventory/${segment.replaceAll("/", "-")}${id === undefined ? "" : `/${id}`}`;
 
 /** Path of the page that adds a record. */
-export const newPageOf = (segment: string): string =>
-  segment === "stocktakes" ? "/inventory/stocktake" : `${pageOf(segment)}/new`;
+export const newPagePath = (segment: string): string =>
+  segment === "stocktakes" ? "/inventory/stocktake" : `${pagePath(segment)}/new`;
 
 /** True if the list has accounts or groups, to which references are not listed. */
 export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
 
 /** A breadcrumb to a list. */
-export const crumbOf = (segment: string) => ({ name: titleOf(segment), href: href(pageOf(segment)) });
+export const makeCrumb = (segment: string) => ({ name: titleOf(segment), href: href(pagePath(segment)) });
 
 /** The field that names the records of a list. */
-export const keyOf = (segment: string): string => LISTS[segment]?.key ?? "name";
+export const keyField = (segment: string): string => LISTS[segment]?.key ?? "name";
 
 /** A reference to records of a list by their ids. */
 export const referenceTo = (segment: string, filter: Readonly<Record<string, string>> = {}): Reference => ({
   segment,
-  key: keyOf(segment),
+  key: keyField(segment),
   printed: "id",
   filter,
 });
@@ -177,7 +177,7 @@ const suffixesIn = ({ fields }: Pick<Declaration, "fields">): Set<string | undef
 export const isSuffix = (of: Pick<Declaration, "fields">, name: string): boolean => suffixesIn(of).has(name);
 
 /** The field with the readable name of records whose key is for programs. */
-export const titleFieldOf = ({ fields, key }: Pick<Declaration, "fields" | "key">): string =>
+export const titleField = ({ fields, key }: Pick<Declaration, "fields" | "key">): string =>
   fields[key]?.form?.derivedFrom ?? key;
 
 /** True if few people need a field, or others imply it. */
@@ -190,7 +190,7 @@ export function defaultColumns(of: Declaration): string[] {
   const suffixes = suffixesIn(of);
   const own = Object.keys(fields).filter((name) => {
     const field = fields[name];
-    if (name === key || name === titleFieldOf(of) || suffixes.has(name) || isCommon(field)) return false;
+    if (name === key || name === titleField(of) || suffixes.has(name) || isCommon(field)) return false;
     if (field.form?.column === false || field.for_clients || isSeldomUsed(field)) return false;
     return field.shown === "always" && isShowable(field) && !isProse(field);
   });
@@ -238,14 +238,14 @@ export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
 
 /** Title of a column; for one across references, the names on the way. */
 export function columnTitle(of: Declaration, name: string): string {
-  const [first, ...rest] = pathOf(of, name);
-  const shown = first === of.key ? titleFieldOf(of) : first;
-  const { label = capitalized(first.replaceAll("_", " ")) } = fieldOf(of, shown) ?? {};
+  const [first, ...rest] = splitPath(of, name);
+  const shown = first === of.key ? titleField(of) : first;
+  const { label = capitalized(first.replaceAll("_", " ")) } = findField(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
 }
 
 /** The list of the records whose ids a field has. */
-export const recordsOf = (field: FieldInfo | undefined): Reference | undefined =>
+export const linkedReference = (field: FieldInfo | undefined): Reference | undefined =>
   field?.reference && field.reference.printed !== "key" ? field.reference : undefined;
 
 /** The field that says in which location records are, if they are kept in slots there; its suffix is the position. */
@@ -265,13 +265,13 @@ export const placeFields = ({ fields }: Pick<Declaration, "fields">): string[] =
     .toSorted((a, b) => Number(fields[b].places ?? false) - Number(fields[a].places ?? false));
 
 /** The ordering of a list by a column: names, of references too, in natural order. */
-export function orderOf({ fields, key }: Declaration, name: string): string {
+export function orderBy({ fields, key }: Declaration, name: string): string {
   const to = fields[name]?.reference;
   if (to?.printed === "id") return `${name}__${to.key}__natural`;
   return name === key && fields[name]?.kind === "text" ? `${name}__natural` : name;
 }
 
-export const defaultOrder = (of: Declaration): string => of.ordering.map((name) => orderOf(of, name)).join();
+export const defaultOrder = (of: Declaration): string => of.ordering.map((name) => orderBy(of, name)).join();
 
 /** True if values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>
@@ -283,15 +283,15 @@ export const hasWords = (field: FieldInfo): boolean => isConstant(field) || fiel
 /** Abbreviations in constants, which stay in upper case. */
 const ABBREVIATIONS = /\b(dna|rna|pcr|api|id)\b/gi;
 
-export const wordsOf = (constant: string): string =>
+export const formatConstant = (constant: string): string =>
   capitalized(constant.toLowerCase().replaceAll("_", " ")).replaceAll(ABBREVIATIONS, (word) =>
     word.toUpperCase(),
   );
 
 /** A value of an enumeration as pages show it. */
-export const wordOf = (value: string, field: FieldInfo | undefined): string =>
+export const formatChoice = (value: string, field: FieldInfo | undefined): string =>
   field?.form?.words?.[value]?.[0] ??
-  (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? wordsOf(value) : value);
+  (isConstant(field) || (field?.choices && /^[A-Z][A-Z_]+$/.test(value)) ? formatConstant(value) : value);
 
 /** A message about a field, with labels instead of constants. */
 export const inWords = (text: string, field: FieldInfo, others: readonly FieldInfo[] = []): string =>
@@ -299,11 +299,11 @@ export const inWords = (text: string, field: FieldInfo, others: readonly FieldIn
     const owner = others.find(
       ({ choices, form }) => choices?.includes(constant) || form?.words?.[constant] !== undefined,
     );
-    return owner || isConstant(field) || field.choices ? wordOf(constant, owner ?? field) : constant;
+    return owner || isConstant(field) || field.choices ? formatChoice(constant, owner ?? field) : constant;
   });
 
 /** The constant that words stand for, in the form that the rule of the field allows. */
-export function constantOf(words: string, field: FieldInfo | undefined): string {
+export function parseConstant(words: string, field: FieldInfo | undefined): string {
   const constant = words.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
   const bare = constant.replace(/^_|_$/g, "");
   return field?.rule?.includes("spaces") ? bare.replaceAll("_", " ") : bare;

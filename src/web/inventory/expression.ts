@@ -69,8 +69,8 @@ export function printExpression(group: Group): string {
   const full = pruned(group);
   if (!full) return "";
   if (full.kind === "and" && !full.not)
-    return full.parts.map((part) => JSON.stringify(formOf(part))).join(",");
-  return JSON.stringify(formOf(full));
+    return full.parts.map((part) => JSON.stringify(toWritten(part))).join(",");
+  return JSON.stringify(toWritten(full));
 }
 
 /** Drops empty groups and comparisons without a field. */
@@ -83,10 +83,10 @@ function pruned(form: Group): Group | undefined {
   return parts.length === 0 ? undefined : { ...form, parts };
 }
 
-function formOf(form: Form): object {
+function toWritten(form: Form): object {
   const plain =
     form.kind === "compare"
       ? { category: form.category, operator: SIGNS[form.operator] ?? form.operator, value: form.value }
-      : { [form.kind]: form.parts.map(formOf) };
+      : { [form.kind]: form.parts.map(toWritten) };
   return form.not ? { not: plain } : plain;
 }

@@ -4,16 +4,16 @@ import { Select } from "../components/field.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import {
   columnTitle,
-  constantOf,
+  parseConstant,
   type Declaration,
   declaration,
   type FieldInfo,
-  fieldOf,
+  findField,
   isConstant,
   listedAnnotations,
-  pathOf,
-  wordOf,
-  wordsOf,
+  splitPath,
+  formatChoice,
+  formatConstant,
 } from "./declaration.ts";
 import { type Comparison, comparison, type Form, type Group } from "./expression.ts";
 import { Picker } from "./picker.tsx";
@@ -111,14 +111,14 @@ function Condition(props: {
   onRemove: () => void;
 }) {
   const { of, comparison: condition, onChange, onRemove } = props;
-  const path = pathOf(of, condition.category);
+  const path = splitPath(of, condition.category);
   const levels = usePath(of, path);
   const last = path.length - 1;
-  const field = levels[last] && fieldOf(levels[last], path[last]);
+  const field = levels[last] && findField(levels[last], path[last]);
   const isUnset = condition.operator === "exact" && condition.value === "null" && field?.nullable === true;
   const setPath = (next: readonly string[]): void => {
     const chosen = levels[next.length - 1];
-    const lookups = lookupsOf(chosen && fieldOf(chosen, next.at(-1)!));
+    const lookups = listLookups(chosen && findField(chosen, next.at(-1)!));
     const operator = lookups.includes(condition.operator) ? condition.operator : (lookups[0] ?? "exact");
     onChange({ ...condition, category: next.join("__"), operator, value: "" });
   };
@@ -184,7 +184,7 @@ function FieldSelect(props: {
     .map(([name, { label }]): [string, string] => [name, isNested ? `’s ${label.toLowerCase()}` : label]);
   const itself: [string, string][] = isNested ? [["", "itself"]] : [];
   const unknown: [string, string][] =
-    value === "" || fieldOf(of, value) ? [] : [[value, `${value}: unknown`]];
+    value === "" || findField(of, value) ? [] : [[value, `${value}: unknown`]];
   return (
     <Select
       label={props.label}
@@ -203,7 +203,7 @@ function OperatorSelect(props: {
 }) {
   const { field, condition, isUnset } = props;
   const { operator, not } = condition;
-  const lookups = lookupsOf(field);
+  const lookups = listLookups(field);
   const offered: [string, string][] = (lookups.length > 0 ? lookups : [operator]).map((name) => [
     name,
     LOOKUPS[name] ?? name,
@@ -218,7 +218,7 @@ function OperatorSelect(props: {
 }
 
 /** The lookups of a field in their order; references, flags and choices start with "is". */
-function lookupsOf(field: FieldInfo | undefined): string[] {
+function listLookups(field: FieldInfo | undefined): string[] {
   const own = field?.lookups ?? [];
   const known = Object.keys(LOOKUPS).filter((name) => own.includes(name));
   const startsWithIs = field?.reference || field?.kind === "flag" || field?.choices || isConstant(field);
@@ -230,7 +230,7 @@ export function usePath(of: Declaration, path: readonly string[]): readonly Decl
   const { value } = useLoaded(`${of.name} ${path.join()}`, async () => {
     const found = [of];
     for (const name of path.slice(0, MAX_REFERENCES)) {
-      const to = fieldOf(found.at(-1)!, name)?.reference;
+      const to = findField(found.at(-1)!, name)?.reference;
       if (to?.printed !== "id") break;
       found.push(await declaration(to.segment));
     }
@@ -260,7 +260,10 @@ function ConditionValue(props: {
         value={value}
         choices={[
           ["", "choose"],
-          ...choices.map((choice): [string, string] => [choice, FLAGS[choice] ?? wordOf(choice, field)]),
+          ...choices.map((choice): [string, string] => [
+            choice,
+            FLAGS[choice] ?? formatChoice(choice, field),
+          ]),
         ]}
         onChange={onChange}
       />
@@ -282,9 +285,9 @@ function ConditionText(props: Parameters<typeof ConditionValue>[0]) {
         type={["instant", "date"].includes(field?.kind ?? "") ? "date" : "text"}
         inputMode={isNumber ? "decimal" : undefined}
         list={isTextual ? id : undefined}
-        defaultValue={hasWords && value !== "" ? wordsOf(value) : value}
+        defaultValue={hasWords && value !== "" ? formatConstant(value) : value}
         onInput={({ currentTarget }) =>
-          onChange(hasWords ? constantOf(currentTarget.value, field) : currentTarget.value)
+          onChange(hasWords ? parseConstant(currentTarget.value, field) : currentTarget.value)
         }
       />
       {isTextual && <Suggestions id={id} segment={segment} name={name} />}

@@ -11,16 +11,16 @@ import {
   columnTitle,
   type Declaration,
   type FieldInfo,
-  fieldOf,
+  findField,
   hasWords,
   isSeldomUsed,
   isSuffix,
   listedAnnotations,
-  wordOf,
+  formatChoice,
 } from "./declaration.ts";
 import { comparison, everything, type Group, printExpression, readExpression } from "./expression.ts";
 import { FilterBuilder } from "./filter-builder.tsx";
-import { filtersOf } from "./list-address.ts";
+import { parseFilters } from "./list-address.ts";
 import { type FieldCount, readValues } from "./value-input.tsx";
 
 const MAX_FACETS = 3;
@@ -30,7 +30,7 @@ const MAX_VALUES = 8;
 const MAX_TEXTS = 20;
 
 /** Fields by which a list is narrowed: constants first, then references and annotations of few values. */
-export const facetsOf = (of: Declaration): string[] => {
+export const listFacets = (of: Declaration): string[] => {
   const { fields } = of;
   const shown = Object.keys(fields).filter(
     (name) =>
@@ -54,7 +54,7 @@ const isFacet = (field: FieldInfo | undefined, values: readonly FieldCount[]): b
   (!field || !isText(field) || field.choices !== null || (values.length <= MAX_TEXTS && values[0].total > 1));
 
 function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
-  if (field && hasWords(field)) return wordOf(value, field);
+  if (field && hasWords(field)) return formatChoice(value, field);
   if (field?.kind === "flag") return value === "true" ? "yes" : "no";
   return label ?? "(no name)";
 }
@@ -63,7 +63,7 @@ function facetLabel(field: FieldInfo | undefined, value: string, label: string |
 export function FilterPanel({ of, onClose }: { of: Declaration; onClose: () => void }) {
   const [search] = useQuery();
   const given = search.get("query_expression") ?? "";
-  const names = facetsOf(of);
+  const names = listFacets(of);
   return (
     <Card title="Filter" actions={<IconButton icon="x" label="Close the filter" onClick={onClose} />}>
       {names.length > 0 && <Facets of={of} names={names} />}
@@ -79,7 +79,7 @@ export function FilterPanel({ of, onClose }: { of: Declaration; onClose: () => v
 /** The frequent values of a few fields, each a filter. */
 function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
   const [search, setQuery] = useQuery();
-  const filters = filtersOf(search);
+  const filters = parseFilters(search);
   const counts = useLoaded(JSON.stringify([of.name, filters]), () =>
     Promise.all(
       names.map(async (name): Promise<[string, FieldCount[]]> => {
@@ -96,11 +96,11 @@ function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
         <div class="facets">
           {facets.map(
             ([name, values]) =>
-              (isFacet(fieldOf(of, name), values) || name in filters) && (
+              (isFacet(findField(of, name), values) || name in filters) && (
                 <Facet
                   key={name}
                   title={columnTitle(of, name)}
-                  field={fieldOf(of, name)}
+                  field={findField(of, name)}
                   values={values}
                   chosen={filters[name] ?? []}
                   onChange={(chosen) => setQuery({ [name]: chosen, page: null })}

@@ -5,10 +5,10 @@ import { Card } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
-import { pageOf, titleOf } from "./declaration.ts";
+import { pagePath, titleOf } from "./declaration.ts";
 import { showDone } from "./write-record.ts";
 
-const importOf = (segment: string): string => href(`${pageOf(segment)}/import`);
+const importLink = (segment: string): string => href(`${pagePath(segment)}/import`);
 
 /** First steps in an empty inventory. */
 export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
@@ -39,7 +39,7 @@ export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
         </p>
         <div class="actions">
           {["stocks/consumables", "stocks/specimen", "locations"].map((segment) => (
-            <LinkButton key={segment} icon="upload" href={importOf(segment)}>
+            <LinkButton key={segment} icon="upload" href={importLink(segment)}>
               {titleOf(segment)}
             </LinkButton>
           ))}
@@ -78,10 +78,10 @@ export const NextStep = () => (
   <Card title="Next: fill the boxes">
     <p>Import your lists of tubes and reagents, or add them one by one on the page of a box.</p>
     <div class="actions">
-      <LinkButton look="primary" icon="upload" href={importOf("stocks/consumables")}>
+      <LinkButton look="primary" icon="upload" href={importLink("stocks/consumables")}>
         Import consumables
       </LinkButton>
-      <LinkButton icon="upload" href={importOf("stocks/specimen")}>
+      <LinkButton icon="upload" href={importLink("stocks/specimen")}>
         Import specimens
       </LinkButton>
       <LinkButton icon="map-pin" href={href("/inventory/tree")}>

@@ -4,7 +4,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { Meter } from "../components/progress.tsx";
 import { formatCount } from "../format.tsx";
 import { call } from "../request.ts";
-import { pageOf } from "./declaration.ts";
+import { pagePath } from "./declaration.ts";
 
 /** The free slots in a place, piece of equipment or location, and inside it; undefined if nothing there has slots. */
 export function useFreeSlots(segment: string, id: string): Free | undefined {
@@ -39,7 +39,7 @@ export const FreeSlots = ({ space }: { space: Free }) => (
     {space.next && (
       <p>
         Next free slot:{" "}
-        <a href={href(pageOf("locations", space.next.location.id))}>
+        <a href={href(pagePath("locations", space.next.location.id))}>
           {[space.next.location.unique_path, space.next.position].filter((word) => word !== "").join(", ")}
         </a>
       </p>

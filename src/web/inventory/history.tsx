@@ -4,7 +4,7 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
-import { CompareDialog, versionsOf } from "./compare-versions.tsx";
+import { CompareDialog, listVersions } from "./compare-versions.tsx";
 import {
   annotationOfType,
   api,
@@ -55,7 +55,7 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
     readHistory(of.name, row.id, { page_size: size }, signal),
   );
   const { total = 0, results = [] } = history.value ?? {};
-  const versions = versionsOf(of, results);
+  const versions = listVersions(of, results);
   const showMore = (): void => {
     setShown(results.length);
     if (shown === results.length) setSize(size * 5);

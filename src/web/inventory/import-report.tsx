@@ -5,7 +5,7 @@ import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { type Declaration, fieldOf, pageOf } from "./declaration.ts";
+import { type Declaration, findField, pagePath } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
 import { asText } from "./record.tsx";
 
@@ -59,7 +59,7 @@ export function ImportedChanges(props: {
   const { of, report, onDownload } = props;
   const { changes, updated, created, match, existing } = report;
   const same = match === "none" ? (existing.name ?? 0) : 0;
-  const label = (name: string): string => fieldOf(of, name)?.label ?? name;
+  const label = (name: string): string => findField(of, name)?.label ?? name;
   return (
     <>
       {same > 0 && (
@@ -83,7 +83,7 @@ export function ImportedChanges(props: {
               name: "name",
               title: "Record",
               heading: true,
-              cell: ({ id, name }) => <a href={href(pageOf(of.name, id))}>{name}</a>,
+              cell: ({ id, name }) => <a href={href(pagePath(of.name, id))}>{name}</a>,
             },
             {
               name: "changes",
@@ -97,7 +97,7 @@ export function ImportedChanges(props: {
             },
           ]}
           rows={changes}
-          keyOf={({ row }) => row}
+          rowKey={({ row }) => row}
           first={{ rows: FIRST, of: pluralize(changes.length, "change") }}
         />
       )}
@@ -116,8 +116,8 @@ const Differences = ({ of, changed }: { of: Declaration; changed: Report["change
   <>
     {changed.changes.map(({ field, before, after }) => (
       <p key={field}>
-        {fieldOf(of, field)?.label ?? field}: <del>{asText(before, fieldOf(of, field))}</del>{" "}
-        <ins>{asText(after, fieldOf(of, field))}</ins>
+        {findField(of, field)?.label ?? field}: <del>{asText(before, findField(of, field))}</del>{" "}
+        <ins>{asText(after, findField(of, field))}</ins>
       </p>
     ))}
   </>
@@ -137,7 +137,7 @@ const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullab
           { name: "files", title: "Files", numeric: true, cell: ({ files }) => formatCount(files) },
         ]}
         rows={records}
-        keyOf={({ row }) => row}
+        rowKey={({ row }) => row}
       />
     )}
     {left_out.length > 0 && (
@@ -149,7 +149,7 @@ const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullab
           { name: "message", title: "Left out, or kept in a note", cell: ({ message }) => message },
         ]}
         rows={left_out.slice(0, MOST).map((omission, key) => Object.assign({ key }, omission))}
-        keyOf={({ key }) => key}
+        rowKey={({ key }) => key}
       />
     )}
   </>
@@ -204,7 +204,7 @@ function Cells({ report, cells: [headers, ...lines] }: { report: Report; cells: 
   ];
   return (
     <>
-      <Table caption="Cells of the file" columns={columns} rows={shown} keyOf={({ row }) => row} />
+      <Table caption="Cells of the file" columns={columns} rows={shown} rowKey={({ row }) => row} />
       {lines.length > shown.length && (
         <p class="muted">and {pluralize(lines.length - shown.length, "record")} more</p>
       )}
@@ -223,7 +223,7 @@ const Errors = ({ report: { errors } }: { report: Report }) =>
         { name: "message", title: "Error", cell: ({ message }) => message },
       ]}
       rows={errors.slice(0, MOST)}
-      keyOf={({ row, column }) => `${row} ${column}`}
+      rowKey={({ row, column }) => `${row} ${column}`}
     />
   );
 

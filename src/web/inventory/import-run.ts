@@ -33,7 +33,7 @@ export async function startImport(segment: string, file: File, options: ImportOp
 }
 
 /** All changes of existing records that an import would make, as CSV. @throws ApiError */
-export async function changesOf(segment: string, file: File, options: ImportOptions): Promise<Blob> {
+export async function downloadChanges(segment: string, file: File, options: ImportOptions): Promise<Blob> {
   const query = { ...makeQuery(options), dry_run: "1", format: "csv" };
   return (await send("POST", api(segment, "import/"), { query, body: makeBody(file) })).blob();
 }

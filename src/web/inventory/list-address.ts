@@ -6,7 +6,7 @@ const DISPLAY = new Set(["fields", "ordering", "page", "page_size"]);
 export type Filters = Record<string, string[]>;
 
 /** The filters in an address. */
-export function filtersOf(search: URLSearchParams): Filters {
+export function parseFilters(search: URLSearchParams): Filters {
   const filters: Filters = {};
   for (const name of new Set(search.keys()))
     if (!DISPLAY.has(name)) filters[name] = search.getAll(name).filter((value) => value !== "");
@@ -15,13 +15,13 @@ export function filtersOf(search: URLSearchParams): Filters {
 
 /** The filters, or one that finds everything, where the API requires one. */
 export const filtersOrAll = (search: URLSearchParams): Filters => {
-  const filters = filtersOf(search);
+  const filters = parseFilters(search);
   return Object.keys(filters).length > 0 ? filters : { deleted: ["false"] };
 };
 
 /** The query of a list, without its fields. */
 export const pageQuery = (search: URLSearchParams): Record<string, string | readonly string[]> => ({
-  ...filtersOf(search),
+  ...parseFilters(search),
   ...given(search, "ordering"),
   ...given(search, "page"),
   page_size: search.get("page_size") ?? "50",

@@ -16,10 +16,10 @@ import {
   hasLabels,
   isCommon,
   listedAnnotations,
-  pageOf,
+  pagePath,
 } from "./declaration.ts";
 import { PathSelects, usePath } from "./filter-builder.tsx";
-import { filtersOf } from "./list-address.ts";
+import { parseFilters } from "./list-address.ts";
 
 /** The columns that a list can have: the default ones first, those of all lists last. */
 export function offeredColumns(of: Declaration, columns: readonly string[]): string[] {
@@ -104,7 +104,7 @@ export function MoreMenu(props: { of: Declaration; columns: readonly string[]; i
   const { of, columns, ids } = props;
   const [search] = useQuery();
   const session = useSession();
-  const found = ids.length > 0 ? { id: ids } : filtersOf(search);
+  const found = ids.length > 0 ? { id: ids } : parseFilters(search);
   const ordering = search.get("ordering") ?? defaultOrder(of);
   const file = (format: string): string => {
     const fields = ["id", ...columns].join();
@@ -133,11 +133,11 @@ export function MoreMenu(props: { of: Declaration; columns: readonly string[]; i
         </a>
       )}
       {search.get("deleted") === null && (
-        <a href={href(pageOf(of.name), { deleted: "true", ordering: "-deleted_date" })}>
+        <a href={href(pagePath(of.name), { deleted: "true", ordering: "-deleted_date" })}>
           <Icon name="trash-2" /> Deleted records
         </a>
       )}
-      <a href={href(api(of.name), { ...filtersOf(search), format: "api" })}>View as JSON</a>
+      <a href={href(api(of.name), { ...parseFilters(search), format: "api" })}>View as JSON</a>
     </Menu>
   );
 }

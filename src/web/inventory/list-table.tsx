@@ -13,14 +13,14 @@ import {
   type Declaration,
   defaultOrder,
   type FieldInfo,
-  fieldOf,
+  findField,
   hasWords,
   isProse,
-  orderOf,
-  pageOf,
+  orderBy,
+  pagePath,
   titleOf,
 } from "./declaration.ts";
-import { nameOf, type Page, type Row, Value } from "./record.tsx";
+import { recordName, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
 /** True if a record is below its minimum and its status does not say so. */
@@ -55,17 +55,17 @@ export function ListTable(props: {
     cell: (row) => (
       <input
         type="checkbox"
-        aria-label={`Select ${nameOf(of, row)}`}
+        aria-label={`Select ${recordName(of, row)}`}
         checked={selection.has(row.id)}
         onClick={(event) => selection.toggle(row.id, event.shiftKey)}
       />
     ),
   };
   const fieldColumn = (name: string): Column<Row> => {
-    const field = fieldOf(of, name);
+    const field = findField(of, name);
     const cell = (row: Row) =>
       name === of.key ? (
-        <a href={href(pageOf(of.name, row.id))}>{nameOf(of, row)}</a>
+        <a href={href(pagePath(of.name, row.id))}>{recordName(of, row)}</a>
       ) : name === "modified" ? (
         <Time at={String(row.values[name])} short />
       ) : field ? (
@@ -80,11 +80,11 @@ export function ListTable(props: {
       name,
       title: columnTitle(of, name),
       numeric: field?.kind === "integer" || field?.kind === "number",
-      order: orderOf(of, name),
+      order: orderBy(of, name),
       sortable: field?.sortable ?? name.includes("__"),
       heading: name === of.key,
       cell,
-      ...phoneOf(name, field),
+      ...phonePlace(name, field),
     };
   };
   // Hundreds of cells.
@@ -94,7 +94,7 @@ export function ListTable(props: {
         caption={titleOf(of.name)}
         columns={[pick, ...props.columns.map(fieldColumn)]}
         rows={rows}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         order={order}
         onOrder={(by) => setQuery({ ordering: by, page: null })}
         selected={new Set(rows.map(({ id }) => id).filter(selection.has))}
@@ -106,7 +106,7 @@ export function ListTable(props: {
 }
 
 /** Place of a value on phones: values that need no label share a line. */
-function phoneOf(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
+function phonePlace(name: string, field: FieldInfo | undefined): Pick<Column<Row>, "phone"> {
   if (field?.form?.look === "state") return { phone: "end" };
   if (name === "modified") return { phone: "hide" };
   const isSelfExplanatory =

@@ -12,14 +12,14 @@ import { type Task } from "./bulk-dialog.tsx";
 import {
   columnTitle,
   type Declaration,
-  fieldOf,
+  findField,
   hasLabels,
   hasWords,
   placeFields,
-  recordsOf,
-  wordOf,
+  linkedReference,
+  formatChoice,
 } from "./declaration.ts";
-import { type Filters, filtersOf } from "./list-address.ts";
+import { type Filters, parseFilters } from "./list-address.ts";
 import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
 import { readName } from "./record.tsx";
 import type { Selection } from "./selection.ts";
@@ -141,7 +141,7 @@ function SearchBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
 /** The filters in force, each with a button that removes it. */
 function FilterChips({ of }: { of: Declaration }) {
   const [search, setQuery] = useQuery();
-  return Object.entries(filtersOf(search)).map(([name, values]) => {
+  return Object.entries(parseFilters(search)).map(([name, values]) => {
     if (name === "query") return null;
     const title = name === "query_expression" ? "Filter" : filterTitle(of, name);
     return (
@@ -175,7 +175,7 @@ export function filterTitle(of: Declaration, name: string): string {
   const [, path, comparison] = /^(.+)__([a-z]+)$/.exec(name) ?? [];
   const words = path === undefined ? undefined : COMPARISONS[comparison];
   if (path === undefined || !words) return columnTitle(of, name);
-  const kind = fieldOf(of, path)?.kind;
+  const kind = findField(of, path)?.kind;
   return `${columnTitle(of, path)} ${words[kind === "date" || kind === "instant" ? 0 : 1]}`;
 }
 
@@ -188,14 +188,14 @@ export function filterWord(value: string): string {
 }
 
 function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
-  const field = fieldOf(of, name);
-  const to = recordsOf(field);
+  const field = findField(of, name);
+  const to = linkedReference(field);
   const { value } = useLoaded(to ? values.join() : null, () =>
     Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
   );
   const words =
     field && hasWords(field)
-      ? values.map((one) => wordOf(one, field))
+      ? values.map((one) => formatChoice(one, field))
       : to
         ? (value ?? [])
         : values.map(filterWord);

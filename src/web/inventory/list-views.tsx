@@ -9,8 +9,8 @@ import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
-import { type Declaration, pageOf } from "./declaration.ts";
-import { filtersOf, viewQuery } from "./list-address.ts";
+import { type Declaration, pagePath } from "./declaration.ts";
+import { parseFilters, viewQuery } from "./list-address.ts";
 import { STOCK_VIEWS } from "../../inventory/resources/stock-views.ts";
 import { countRecords, readList } from "./read-list.ts";
 
@@ -44,13 +44,13 @@ function ViewTab(props: {
 }) {
   const { of, query, name, isCounted } = props;
   const { value } = useLoaded(isCounted ? query : null, (signal) => {
-    const filters = filtersOf(new URLSearchParams(query));
+    const filters = parseFilters(new URLSearchParams(query));
     return countRecords(of.name, filters, signal);
   });
   return (
     <a
       class="tab"
-      href={href(pageOf(of.name)) + (query && `?${query}`)}
+      href={href(pagePath(of.name)) + (query && `?${query}`)}
       title={props.title}
       aria-current={props.isCurrent ? "page" : undefined}
     >
@@ -99,7 +99,7 @@ export function ViewTabs({ of }: { of: Declaration }) {
         />
       ))}
       {shown && (
-        <a class="tab muted" href={href(pageOf("views", shown.id))}>
+        <a class="tab muted" href={href(pagePath("views", shown.id))}>
           Edit view
         </a>
       )}

@@ -7,7 +7,7 @@ import { readSlots } from "./box/slots.ts";
 import { type Declaration, isInTree, isStored } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
-import { asText, isNamed, nameOf, type Row } from "./record.tsx";
+import { asText, isNamed, recordName, type Row } from "./record.tsx";
 
 interface LocationCardProps {
   of: Declaration;
@@ -49,7 +49,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
       {isMoving && (
         <MoveDialog
           from={from}
-          record={{ segment: of.name, id: row.id, version: row.version!, name: nameOf(of, row) }}
+          record={{ segment: of.name, id: row.id, version: row.version!, name: recordName(of, row) }}
           onClose={() => setMoving(false)}
           onMoved={onMoved}
         />

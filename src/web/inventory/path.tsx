@@ -13,7 +13,7 @@ export const treeAddress = ({ segment, id }: Pick<Node, "segment" | "id">): stri
   href("/inventory/tree", { of: `${segment}/${id}` });
 
 /** Breadcrumbs of a path, without its last node. */
-export const crumbsOf = (path: readonly Node[]): { name: string; href: string }[] => [
+export const makeCrumbs = (path: readonly Node[]): { name: string; href: string }[] => [
   { name: "Locations", href: href("/inventory/tree") },
   ...path.slice(0, -1).map((node) => ({ name: node.name, href: treeAddress(node) })),
 ];

@@ -12,7 +12,7 @@ import { isUnreachable, send } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
   api,
-  constantOf,
+  parseConstant,
   type Declaration,
   declaration,
   isConstant,
@@ -20,7 +20,7 @@ import {
   LISTS,
   type Reference,
   singularOf,
-  wordsOf,
+  formatConstant,
 } from "./declaration.ts";
 import { readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
@@ -120,7 +120,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
           const options = await searchRecords(to, text, signal);
           return { options: mayCreate ? withCreation(options, text.trim()) : options };
         }}
-        keyOf={(option) => option.creates ?? option.value}
+        optionKey={(option) => option.creates ?? option.value}
         optionOnLeave={(typed, options) =>
           typed === "" ? { value: "", name: "", context: "" } : onlyOne(options, typed)
         }
@@ -230,8 +230,8 @@ function CreateDialog(props: {
               <TextField
                 key={name}
                 {...shared}
-                value={isConstant(field) ? wordsOf(values[name] ?? "") : (values[name] ?? "")}
-                onInput={(text) => set(isConstant(field) ? constantOf(text, field) : text)}
+                value={isConstant(field) ? formatConstant(values[name] ?? "") : (values[name] ?? "")}
+                onInput={(text) => set(isConstant(field) ? parseConstant(text, field) : text)}
                 focus={name === first}
                 onKeyDown={(event) => {
                   // Not the form around the picker.

@@ -1,6 +1,6 @@
 import { ClosedCard, KeyValues } from "../components/layout.tsx";
-import { applies, type Declaration, fieldOf, isSuffix, titleFieldOf } from "./declaration.ts";
-import { type Row, suffixOf, Value } from "./record.tsx";
+import { applies, type Declaration, findField, isSuffix, titleField } from "./declaration.ts";
+import { type Row, findSuffix, Value } from "./record.tsx";
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
@@ -11,7 +11,7 @@ const UNSET = new Set<unknown>([false, "None"]);
 export function shownFields(of: Declaration, { values }: Row): { main: string[]; advanced: string[] } {
   const names = Object.keys(of.fields).filter((name) => {
     const field = of.fields[name];
-    if (field.form?.shownIn || name === titleFieldOf(of) || isSuffix(of, name)) return false;
+    if (field.form?.shownIn || name === titleField(of) || isSuffix(of, name)) return false;
     if (isEmpty(values[name]) || !applies(field, values)) return false;
     return !field.form?.omitted && !(field.for_clients && UNSET.has(values[name]));
   });
@@ -29,13 +29,13 @@ interface PropertiesProps {
   names: readonly string[];
 }
 
-export const Properties = (props: PropertiesProps) => <KeyValues of={pairsOf(props)} />;
+export const Properties = (props: PropertiesProps) => <KeyValues of={listProperties(props)} />;
 
 /** Names and values of fields and annotations. */
-export const pairsOf = ({ of, row, names }: PropertiesProps) =>
+export const listProperties = ({ of, row, names }: PropertiesProps) =>
   names.map((name) => {
-    const field = fieldOf(of, name)!;
-    const shown = { value: row.values[name], field, suffix: suffixOf(of, row, name) };
+    const field = findField(of, name)!;
+    const shown = { value: row.values[name], field, suffix: findSuffix(of, row, name) };
     return [field.label, <Value key={name} {...shown} />] as const;
   });
 

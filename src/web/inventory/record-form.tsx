@@ -7,10 +7,10 @@ import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
   applies,
-  constantOf,
+  parseConstant,
   type Declaration,
   type FieldInfo,
-  fieldOf,
+  findField,
   formFields,
   inWords,
   isCommon,
@@ -19,7 +19,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { isTypeList, isVocabulary, MachineName, Terms, TypePreview } from "./type-form.tsx";
-import { asText, bodyOf, inputOf, isNamed, type Row } from "./record.tsx";
+import { asText, parseInput, formatInput, isNamed, type Row } from "./record.tsx";
 import { useFreeSlots } from "./free-slots.tsx";
 import { ValueInput } from "./value-input.tsx";
 
@@ -35,7 +35,7 @@ interface Group {
  * The parts of a form: the record's name, required fields, then the rest; the groups of the declaration in its order;
  * annotations. The fields that few people need come last, closed.
  */
-export function groupsOf(
+export function groupFields(
   of: Declaration,
   values: Values,
   isSuperuser: boolean,
@@ -73,13 +73,13 @@ export const formAnnotations = (of: Declaration, before: Values, { model_type = 
   Object.entries(of.annotations).flatMap(([name, field]) => {
     const isOwn =
       field.annotation!.model_type !== "" &&
-      field.annotation!.model_type === constantOf(model_type, undefined);
+      field.annotation!.model_type === parseConstant(model_type, undefined);
     return isEditable(field) && (isOwn || before[name]) ? name : [];
   });
 
 /** True if a form needs a value, though the API may not. */
 const isNeeded = (of: Declaration, name: string, values: Values): boolean => {
-  const field = fieldOf(of, name)!;
+  const field = findField(of, name)!;
   if (field.write === "required" && !field.form?.derivedFrom) return true;
   return (
     (field.form?.when?.required === true && applies(field, values)) ||
@@ -125,7 +125,7 @@ export function RecordForm(props: RecordFormProps) {
   const before = Object.fromEntries(
     [...formFields(of), ...Object.entries(of.annotations)].map(([name, field]) => [
       name,
-      row ? inputOf(row.values[name], field) : initialText(field),
+      row ? formatInput(row.values[name], field) : initialText(field),
     ]),
   );
   const given = { ...before, ...props.values };
@@ -134,7 +134,7 @@ export function RecordForm(props: RecordFormProps) {
   const location = storedIn(of);
   const position = location && of.fields[location].form!.suffix;
   const positionHint = usePositionHint((location && values[location]) ?? "");
-  const groups = groupsOf(of, values, useSession()?.user.is_superuser === true, annotations);
+  const groups = groupFields(of, values, useSession()?.user.is_superuser === true, annotations);
   const element = useFirstFocus();
   const form = useSubmission(async () => {
     try {
@@ -143,7 +143,7 @@ export function RecordForm(props: RecordFormProps) {
       // A record that moves without a position loses it.
       if (position && names.includes(location) && values[position]) names.push(position);
       await props.onSubmit(
-        Object.fromEntries(names.map((name) => [name, bodyOf(sent[name], fieldOf(of, name)!)])),
+        Object.fromEntries(names.map((name) => [name, parseInput(sent[name], findField(of, name)!)])),
       );
     } catch (error) {
       // After the errors appear, to the first of them.
@@ -155,7 +155,7 @@ export function RecordForm(props: RecordFormProps) {
     const value = row?.values[name];
     const isUnchanged = values[name] === before[name];
     const set = (changed: string): void => setValues((old) => ({ ...old, [name]: changed }));
-    const field = fieldOf(of, name)!;
+    const field = findField(of, name)!;
     const derived = Object.keys(of.fields).find((other) => of.fields[other].form?.derivedFrom === name);
     return (
       <Fragment key={name}>
@@ -199,7 +199,7 @@ export function RecordForm(props: RecordFormProps) {
             <fieldset key={group.title} class="card">
               <legend class="card-head">{group.title}</legend>
               <div class="card-body">
-                {pairsOf(of, group.names).map((names) =>
+                {pairFields(of, group.names).map((names) =>
                   names.length === 1 ? (
                     input(names[0])
                   ) : (
@@ -235,7 +235,7 @@ function usePositionHint(location: string): string | undefined {
 }
 
 /** The fields of a group in rows: units and positions next to their fields, others as declared. */
-export function pairsOf({ fields }: Pick<Declaration, "fields">, names: readonly string[]): string[][] {
+export function pairFields({ fields }: Pick<Declaration, "fields">, names: readonly string[]): string[][] {
   const rows: string[][] = [];
   for (const name of names) {
     const isBeside = ([first]: string[]): boolean =>

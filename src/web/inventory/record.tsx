@@ -3,18 +3,18 @@ import { Tag } from "../components/layout.tsx";
 import { pluralize, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
 import { ApiError, onWrite } from "../request.ts";
 import {
-  constantOf,
+  parseConstant,
   type Declaration,
   type FieldInfo,
   isConstant,
   isInTree,
   isPeople,
-  pageOf,
+  pagePath,
   type Reference,
-  recordsOf,
-  titleFieldOf,
-  wordOf,
-  wordsOf,
+  linkedReference,
+  titleField,
+  formatChoice,
+  formatConstant,
 } from "./declaration.ts";
 import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
 import { readFlat, readList, readOne } from "./read-list.ts";
@@ -48,7 +48,7 @@ export interface Page {
 /** Properties are objects; columns across references are plain values. */
 type Nested = Record<string, { value: RecordValue; category: "property" } | RecordValue>;
 
-export function rowOf(nested: Nested): Row {
+export function toRow(nested: Nested): Row {
   const values: Record<string, RecordValue> = {};
   for (const [name, property] of Object.entries(nested)) {
     const isProperty = property !== null && typeof property === "object" && "category" in property;
@@ -84,11 +84,11 @@ function namePlaces(values: Record<string, RecordValue>): void {
 }
 
 /** Paths of places that requests ask for besides these fields, so that places cannot be mistaken. */
-const pathsOf = ({ fields }: Declaration, names: readonly string[]): string[] =>
+const withPaths = ({ fields }: Declaration, names: readonly string[]): string[] =>
   names.flatMap((name) => (isInTree(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
 
 /** The text after a value: the unit of an amount as a symbol, the position in a location. */
-export function suffixOf({ fields }: Pick<Declaration, "fields">, { values }: Row, name: string): string {
+export function findSuffix({ fields }: Pick<Declaration, "fields">, { values }: Row, name: string): string {
   const { form, reference } = fields[name] ?? {};
   const suffix = values[form?.suffix ?? ""];
   if (isEmpty(suffix) || isEmpty(values[name])) return "";
@@ -96,8 +96,8 @@ export function suffixOf({ fields }: Pick<Declaration, "fields">, { values }: Ro
 }
 
 /** The readable name of a record: the label if the name is for programs. */
-export const nameOf = (of: Declaration, { values }: Row): string =>
-  asText(values[titleFieldOf(of)] || values[of.key]);
+export const recordName = (of: Declaration, { values }: Row): string =>
+  asText(values[titleField(of)] || values[of.key]);
 
 /** Names of the fields that are read for a column besides its own: what completes its values, and says that stock is low. */
 const secondColumnNames = (field: FieldInfo | undefined): string[] => [
@@ -115,17 +115,17 @@ export async function readPage(
   const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
   const beside = fields.flatMap((name) => secondColumnNames(of.fields[name]));
   const names = [
-    ...new Set([...always, of.key, titleFieldOf(of), ...fields, ...beside, ...pathsOf(of, fields)]),
+    ...new Set([...always, of.key, titleField(of), ...fields, ...beside, ...withPaths(of, fields)]),
   ].join(",");
   const { results, ...page } = await readList<Nested>(
     of.name,
     { ...query, response_format: "nested", fields: names },
     signal,
   );
-  return { ...page, rows: results.map(rowOf) };
+  return { ...page, rows: results.map(toRow) };
 }
 
-/** Query that returns a whole record in the format of `rowOf`. */
+/** Query that returns a whole record in the format of `toRow`. */
 export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${UNIQUE}` };
 
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
@@ -138,7 +138,7 @@ export const readRecord = async (
   signal?: AbortSignal,
   query: { as_of?: string } = {},
 ): Promise<Row> =>
-  rowOf(await readOne<Nested>(segment, id, { ...WHOLE, ...includingDeleted(segment), ...query }, signal));
+  toRow(await readOne<Nested>(segment, id, { ...WHOLE, ...includingDeleted(segment), ...query }, signal));
 
 const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
@@ -171,7 +171,7 @@ const isEmpty = (value: unknown): value is null | undefined | "" =>
   value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** A value as forms contain it. */
-export function inputOf(value: RecordValue | undefined, field: FieldInfo): string {
+export function formatInput(value: RecordValue | undefined, field: FieldInfo): string {
   if (isEmpty(value)) return "";
   if (field.annotation?.multiple && Array.isArray(value))
     return value.map((each) => enteredText(each as RecordValue)).join("\n");
@@ -179,7 +179,7 @@ export function inputOf(value: RecordValue | undefined, field: FieldInfo): strin
   if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
   if (field.form?.lines && Array.isArray(value)) return formatValues(value).join("\n");
   if (typeof value === "object") return JSON.stringify(value, null, 1);
-  return isConstant(field) ? wordsOf(String(value)) : String(value);
+  return isConstant(field) ? formatConstant(String(value)) : String(value);
 }
 
 /** A value of an annotation as requests take it: units by their names. */
@@ -219,14 +219,14 @@ export function parseJson(input: string, label: string): unknown {
 }
 
 /** The content of a form field as requests contain it. @throws ApiError for invalid JSON */
-export function bodyOf(input: string, field: FieldInfo): unknown {
+export function parseInput(input: string, field: FieldInfo): unknown {
   if (field.annotation && input === "") return null;
   if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
   if (field.form?.lines) return fromLines(input, field.form.lines);
   if (field.kind === "json") return parseJson(input, field.label);
-  return isConstant(field) ? constantOf(input, field) : input;
+  return isConstant(field) ? parseConstant(input, field) : input;
 }
 
 /** Several values, an amount such as `5 milligram`, or JSON. */
@@ -249,7 +249,7 @@ export function asText(value: RecordValue | undefined, field?: FieldInfo): strin
   if (field?.kind === "instant" || (field?.kind === "computed" && INSTANT.test(String(value))))
     return formatTime(String(value));
   if (field?.kind === "date") return formatDay(String(value));
-  return wordOf(String(value), field);
+  return formatChoice(String(value), field);
 }
 
 const STATES: Readonly<Record<string, string>> = {
@@ -268,7 +268,7 @@ interface StockValues {
 }
 
 /** Problem of stock by its expiry and its amount; undefined if there is none. */
-export function shortageOf({ expiry, amount, below_minimum }: StockValues): string | undefined {
+export function findShortage({ expiry, amount, below_minimum }: StockValues): string | undefined {
   const today = new Date().toISOString().slice(0, 10);
   if (typeof expiry === "string" && expiry < today) return "expired";
   if (amount === 0) return "empty";
@@ -276,8 +276,8 @@ export function shortageOf({ expiry, amount, below_minimum }: StockValues): stri
 }
 
 /** The CSS class of the state of stock: its problem, or else its status. */
-export const stockStateOf = (values: StockValues): string =>
-  shortageOf(values) ?? STATES[String(values.status ?? "")] ?? "other";
+export const findStockState = (values: StockValues): string =>
+  findShortage(values) ?? STATES[String(values.status ?? "")] ?? "other";
 
 /** Statuses that a problem of the stock replaces. */
 const OF_STOCK = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
@@ -285,14 +285,14 @@ const OF_STOCK = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
 /** The state of stock in words, such as "Low" or "Frozen, low". */
 export function stateText(values: StockValues): string {
   const status = String(values.status ?? "");
-  const shortage = shortageOf(values);
-  if (shortage === undefined) return wordsOf(status);
-  return OF_STOCK.has(status) ? wordsOf(shortage) : `${wordsOf(status)}, ${shortage}`;
+  const shortage = findShortage(values);
+  if (shortage === undefined) return formatConstant(status);
+  return OF_STOCK.has(status) ? formatConstant(shortage) : `${formatConstant(status)}, ${shortage}`;
 }
 
 /** The state of stock, as a shape and in words. */
 export const State = ({ values }: { values: StockValues }) => (
-  <span class={`state state-${stockStateOf(values)}`}>{stateText(values)}</span>
+  <span class={`state state-${findStockState(values)}`}>{stateText(values)}</span>
 );
 
 /** Days before an expiry from which it is marked. */
@@ -329,7 +329,7 @@ export function Value(props: ValueProps) {
     ]);
   if (isNamed(value) && to?.printed === "id")
     return (
-      <a href={href(pageOf(to.segment, String(value.id)))}>
+      <a href={href(pagePath(to.segment, String(value.id)))}>
         {asText(value)}
         {suffix}
       </a>
@@ -364,10 +364,10 @@ export function PlainValue(props: {
   unit?: boolean;
 }) {
   const { value, field, unit } = props;
-  const to = recordsOf(field);
+  const to = linkedReference(field);
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
   if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? asText(value))}</>;
-  if (to && id !== null) return <a href={href(pageOf(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
+  if (to && id !== null) return <a href={href(pagePath(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{asText(value, field)}</>;
 }

@@ -22,7 +22,7 @@ function formatCounts(counts: Readonly<Record<string, number>>, deleted = ""): s
   return new Intl.ListFormat("en").format(parts);
 }
 
-const audienceOf = ({ public: isPublic, group }: Exposure): string =>
+const describeAudience = ({ public: isPublic, group }: Exposure): string =>
   isPublic ? "Everyone" : `The group ${String(group)}`;
 
 /** The records that more people could view, with what becomes visible and what stays hidden. */
@@ -32,7 +32,7 @@ export function ExposedRecords({ exposes }: { exposes: readonly Exposure[] }) {
     <div class="banner banner-warn">
       <div class="grow">
         <p>
-          <strong>{audienceOf(exposes[0])} will be able to view:</strong>
+          <strong>{describeAudience(exposes[0])} will be able to view:</strong>
         </p>
         <ul class="bullets">
           {exposes.map((exposed) => (

@@ -10,7 +10,7 @@ import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { api, type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
 import { searchRecords } from "./picker.tsx";
-import { asText, nameOf, type Row } from "./record.tsx";
+import { asText, recordName, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
 
 /** Permissions of users and groups on records. */
@@ -78,7 +78,7 @@ export function ShareForm(props: {
         placeholder="Type part of the name"
         shown={grantee?.name ?? ""}
         search={async (text, signal) => ({ options: await searchGrantees(text, signal) })}
-        keyOf={({ kind, name }) => `${kind} ${name}`}
+        optionKey={({ kind, name }) => `${kind} ${name}`}
         optionOnLeave={(typed, found) => found.find(({ name }) => name.toLowerCase() === typed.toLowerCase())}
         onChoose={setGrantee}
       >
@@ -173,7 +173,7 @@ function SharingDialog(props: {
   const change = (body: object, done: string): Promise<void> =>
     access.change("PATCH", "", done, body, (_before, now: Grants) => now);
   return (
-    <Dialog title={`Share ${nameOf(of, row)}`} onClose={onClose} wide>
+    <Dialog title={`Share ${recordName(of, row)}`} onClose={onClose} wide>
       <ShareForm
         submit="Share"
         onShare={(kind, name, level) => change(shareRequest(kind, name, level), `Shared with ${name}.`)}

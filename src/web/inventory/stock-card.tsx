@@ -7,7 +7,7 @@ import { daysUntil, Time } from "../format.tsx";
 import { send } from "../request.ts";
 import { useAmounts } from "./amounts.ts";
 import { api, type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
-import { asText, type Row, rowOf, shortageOf, suffixOf, WHOLE } from "./record.tsx";
+import { asText, type Row, toRow, findShortage, findSuffix, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** The amount of a record, its history, and a form to withdraw some. */
@@ -35,7 +35,7 @@ function Stock(props: StockProps) {
       () => send("POST", api(of.name, `${row.id}/thaw/`), { query: WHOLE, body: {} }),
       "Counted a freeze–thaw cycle.",
       onUndone,
-      async (response) => onSaved(rowOf(await response.json())),
+      async (response) => onSaved(toRow(await response.json())),
     );
   return (
     <Card
@@ -91,7 +91,7 @@ const isExpiry = ({ form }: FieldInfo): boolean => form?.look === "expiry";
 
 /** Amount, dates and counts, each with what follows from it. */
 function StockFacts({ of, row }: { of: Declaration; row: Row }) {
-  const shortage = shortageOf(row.values);
+  const shortage = findShortage(row.values);
   // The amount comes first, with its unit and the minimum.
   const facts = stockFields(of).filter(
     (name) => row.values[name] && !of.fields[name].form?.suffix && !isSuffix(of, name),
@@ -103,7 +103,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
         <dt>Amount</dt>
         <dd>
           {asText(row.values.amount)}
-          {suffixOf(of, row, "amount")}
+          {findSuffix(of, row, "amount")}
         </dd>
         <AmountLeft of={of} row={row} full={full} />
         {shortage && (
@@ -135,7 +135,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
 function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number | undefined }) {
   const { amount, minimum_amount: minimum } = row.values;
   if (typeof amount !== "number") return <dd class="hint">No amount recorded</dd>;
-  const unit = suffixOf(of, row, "amount");
+  const unit = findSuffix(of, row, "amount");
   const words = [
     full !== undefined && full > amount && `of ${full}${minimum === null ? unit : ""}`,
     minimum !== null && `low below ${String(minimum)}${unit}`,
@@ -164,7 +164,7 @@ const DATES: FormField<Record<string, string>>[] = [
 function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
   const { of, row, action, onSaved, onUndone, onClose } = props;
   const isRefill = action === "Refill";
-  const unit = suffixOf(of, row, "amount").trim();
+  const unit = findSuffix(of, row, "amount").trim();
   return (
     <FormDialog<Record<string, string>>
       title={`${action} ${String(row.values.name)}`}
@@ -180,8 +180,8 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
         const body = { amount: Number(amount), ...(isRefill ? Object.fromEntries(others) : {}) };
         const path = api(of.name, `${row.id}/${action.toLowerCase()}/`);
         const response = await send("POST", path, { query: WHOLE, body });
-        const saved = rowOf(await response.json());
-        const left = `${String(saved.values.amount)}${suffixOf(of, saved, "amount")}`;
+        const saved = toRow(await response.json());
+        const left = `${String(saved.values.amount)}${findSuffix(of, saved, "amount")}`;
         showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
         onSaved(saved);
       }}
@@ -190,7 +190,7 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
 }
 
 function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: () => void }) {
-  const unit = suffixOf(of, row, "amount").trim();
+  const unit = findSuffix(of, row, "amount").trim();
   return (
     <FormDialog<Record<string, string>>
       title={`Make aliquots of ${String(row.values.name)}`}

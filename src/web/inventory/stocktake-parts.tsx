@@ -5,7 +5,7 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
-import { api, pageOf, singularOf } from "./declaration.ts";
+import { api, pagePath, singularOf } from "./declaration.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
@@ -101,7 +101,7 @@ export function Lines(props: {
                 <code>{line.code}</code>
               ) : (
                 <>
-                  <a href={href(pageOf(line.segment, line.id))}>{line.name}</a>
+                  <a href={href(pagePath(line.segment, line.id))}>{line.name}</a>
                   <small>{lineText(line)}</small>
                 </>
               )}

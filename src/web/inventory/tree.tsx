@@ -18,7 +18,7 @@ import { USABLE } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
 
 /** The fields that place records inside others, by the list of the others; the first set field counts. */
-const insideOf = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
+const findInside = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
 
 /** Moves on this page; each makes open branches load again. */
 export const Moves = createContext<{ count: number; onMoved: () => void }>({ count: 0, onMoved: () => {} });
@@ -61,7 +61,7 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
 const useDragNode = draggable<Node>();
 
 async function move(node: Node, into: Node, onMoved: () => void): Promise<void> {
-  const fields = insideOf(node.segment);
+  const fields = findInside(node.segment);
   const field = fields[into.segment];
   const earlier = Object.values(fields).slice(0, Object.values(fields).indexOf(field));
   const body = { ...Object.fromEntries(earlier.map((name) => [name, null])), [field]: into.id };
@@ -76,11 +76,11 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
   const { count, onMoved } = useContext(Moves);
   const of = `${node.segment}/${node.id}`;
   const branch = useLoaded(isOpen ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
-  const isMovable = Boolean(useSession()) && Object.keys(insideOf(node.segment)).length > 0;
+  const isMovable = Boolean(useSession()) && Object.keys(findInside(node.segment)).length > 0;
   const { isTarget, attributes } = useDragNode({
     value: isMovable ? node : null,
     name: node.name,
-    accepts: ({ id, segment }) => id !== node.id && node.segment in insideOf(segment),
+    accepts: ({ id, segment }) => id !== node.id && node.segment in findInside(segment),
     onDrop: (source) => void withErrorToast(() => move(source, node, onMoved)),
   });
   return (
@@ -119,7 +119,7 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
 }
 
 function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
-  const segments = Object.keys(insideOf(node.segment));
+  const segments = Object.keys(findInside(node.segment));
   const [segment, setSegment] = useState(segments[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
   const form = useSubmission(async () => {

@@ -9,15 +9,15 @@ import { formatCount } from "../format.tsx";
 import {
   type Declaration,
   type FieldInfo,
-  keyOf,
+  keyField,
   LISTS,
-  pageOf,
+  pagePath,
   type Reference,
   referenceTo,
   titleOf,
   USERS,
 } from "./declaration.ts";
-import { asText, bodyOf, type Row } from "./record.tsx";
+import { asText, parseInput, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 import { countRecords, readList } from "./read-list.ts";
 
@@ -68,21 +68,21 @@ const KINDS: Readonly<Record<string, FieldInfo["kind"]>> = {
 /** The records that values of a type refer to. */
 function referenceIn({ type, cv_category: category, choices_target = "" }: Values): Reference | null {
   if (type === "USER") return USERS;
-  if (type === "VOCABULARYTERM") return category ? termsOf(category) : null;
+  if (type === "VOCABULARYTERM") return category ? termReference(category) : null;
   const [segment, query] = choices_target.split("?");
   const filter = Object.fromEntries(new URLSearchParams(query));
   return type === "OBJECT" && segment ? referenceTo(segment, filter) : null;
 }
 
 /** The terms of a vocabulary; all units without one. */
-const termsOf = (category: string | undefined): Reference =>
+const termReference = (category: string | undefined): Reference =>
   referenceTo("vocabularies/terms", category ? { category_id: category } : { category__kind: "unit" });
 
 /** The annotation of the type that a form describes. */
 export function annotationIn(values: Values): FieldInfo {
   const { type = "TEXT", value_choices: typed } = values;
   const lines = { form: { lines: "pairs" } } as FieldInfo;
-  const pairs = type === "TEXT" && typed ? (bodyOf(typed, lines) as [string, string][]) : null;
+  const pairs = type === "TEXT" && typed ? (parseInput(typed, lines) as [string, string][]) : null;
   return {
     kind: KINDS[type] ?? "text",
     label: values.label || "Name",
@@ -105,7 +105,7 @@ export function annotationIn(values: Values): FieldInfo {
       multiple: values.multiple === "true",
       used: false,
       list_visibility: "ALWAYS",
-      units: type === "NUMBERUNIT" ? termsOf(values.unit_category) : null,
+      units: type === "NUMBERUNIT" ? termReference(values.unit_category) : null,
     },
   };
 }
@@ -137,7 +137,11 @@ export function Terms({ category }: { category: string }) {
         : more > 0
           ? `${names} and ${formatCount(more)} more.`
           : `${names}.`}{" "}
-      <a href={href(pageOf("vocabularies/terms"), { category_id: category })} target="_blank" rel="noopener">
+      <a
+        href={href(pagePath("vocabularies/terms"), { category_id: category })}
+        target="_blank"
+        rel="noopener"
+      >
         Edit vocabulary
       </a>
     </p>
@@ -195,14 +199,14 @@ export function TypePreview({ of, values }: { of: Declaration; values: Values })
 
 function ListPreview(props: { segment: string; label: string; shown: readonly string[] }) {
   const { segment, label, shown } = props;
-  const key = keyOf(segment);
+  const key = keyField(segment);
   const records = useFirst(segment, key, 2)?.results ?? [];
   return (
     <div class="card">
       <Table
         caption="In a list"
         rows={shown.map((value, i) => ({ name: records[i]?.[key] ?? `Record ${i + 1}`, value }))}
-        keyOf={({ name }) => name}
+        rowKey={({ name }) => name}
         columns={[
           { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
           { name: "value", title: label, cell: ({ value }) => value, phone: "end" },
@@ -236,7 +240,7 @@ export function TypeUsage({ of, row }: { of: Declaration; row: Row }) {
             {lists.length === 0 && <li class="muted">No record that you can view has a value.</li>}
             {lists.map(({ segment, total }) => (
               <li key={segment}>
-                <a href={href(pageOf(segment), filter)}>{titleOf(segment)}</a>
+                <a href={href(pagePath(segment), filter)}>{titleOf(segment)}</a>
                 <span class="count end">{formatCount(total)}</span>
               </li>
             ))}

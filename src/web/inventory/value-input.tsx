@@ -12,13 +12,20 @@ import {
 import type { IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { call } from "../request.ts";
-import { type FieldInfo, inWords, isConstant, type Reference, wordOf, wordsOf } from "./declaration.ts";
+import {
+  type FieldInfo,
+  inWords,
+  isConstant,
+  type Reference,
+  formatChoice,
+  formatConstant,
+} from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
 /** Longer texts get several lines. */
 const LINE = 1000;
 
-/** One field of a form, made from its declaration; see `inputOf` and `bodyOf` for the value. */
+/** One field of a form, made from its declaration; see `formatInput` and `parseInput` for the value. */
 export function ValueInput(props: {
   segment: string;
   name: string;
@@ -36,7 +43,7 @@ export function ValueInput(props: {
   const { segment, name, field, value, onChange } = props;
   const errors = props.errors?.map((message) => inWords(message, field));
   const { kind, choices, form } = field;
-  const hint = props.hint ?? hintOf(name, field);
+  const hint = props.hint ?? findHint(name, field);
   const optional = field.write !== "required";
   const labelled = {
     label: props.label ?? field.label,
@@ -60,7 +67,7 @@ export function ValueInput(props: {
     );
   if (kind === "flag") return <FlagInput {...labelled} on={value === "true"} onChange={onChange} />;
   if (form?.cards)
-    return <ChoiceCards {...labelled} value={value} choices={cardsOf(form, value)} onChange={onChange} />;
+    return <ChoiceCards {...labelled} value={value} choices={listCards(form, value)} onChange={onChange} />;
   if (choices || form?.words)
     return <OptionsInput {...labelled} field={field} value={value} onChange={onChange} />;
   return (
@@ -92,14 +99,14 @@ function OptionsInput(
       {...props}
       choices={[...empty, ...other, ...options].map((choice) => ({
         value: choice,
-        name: choice === "" ? "–" : wordOf(choice, field),
+        name: choice === "" ? "–" : formatChoice(choice, field),
       }))}
     />
   );
 }
 
 /** Below an input; of what few people need, with the name in requests. */
-function hintOf(name: string, field: FieldInfo): ComponentChildren {
+function findHint(name: string, field: FieldInfo): ComponentChildren {
   const { form, rule, help_text } = field;
   const described =
     rule && !isConstant(field) ? `${help_text} Expected: ${rule}.` : inWords(help_text, field);
@@ -127,7 +134,7 @@ const CARD_ICONS: Readonly<Record<string, IconName>> = {
   USER: "user",
 };
 
-const cardsOf = ({ words = {}, seldom = [] }: FieldForm, chosen: string) =>
+const listCards = ({ words = {}, seldom = [] }: FieldForm, chosen: string) =>
   Object.entries(words)
     .filter(([value]) => value === chosen || !seldom.includes(value))
     .map(([value, [name, remark = ""]]) => ({
@@ -217,7 +224,7 @@ export function Suggestions({ id, segment, name }: { id: string; segment: string
   return (
     <datalist id={id}>
       {values?.map(({ value }) => (
-        <option key={value} value={/^[A-Z][A-Z0-9_ ]*$/.test(value) ? wordsOf(value) : value} />
+        <option key={value} value={/^[A-Z][A-Z0-9_ ]*$/.test(value) ? formatConstant(value) : value} />
       ))}
     </datalist>
   );

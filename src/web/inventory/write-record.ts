@@ -14,12 +14,12 @@ export const undo = (batch: string, then: () => void): Promise<void> =>
   });
 
 /** The batch that a response reports; null if nothing was written. */
-export const batchOf = ({ headers }: Response): string | null => headers.get("Batch-Id");
+export const readBatchId = ({ headers }: Response): string | null => headers.get("Batch-Id");
 
 /** Shows the outcome with Undo; `onUndone` runs after an undo. Without a response, the write waits on this device. */
 export function showDone(text: string, response: Response | null, onUndone: () => void): void {
   if (response === null) return showToast(`${text} This is sent when the server responds.`);
-  showBatch(text, batchOf(response), onUndone);
+  showBatch(text, readBatchId(response), onUndone);
 }
 
 /** Shows what a batch did, with Undo; null if nothing was written. */

@@ -51,7 +51,7 @@ export async function clearDevice(): Promise<void> {
 }
 
 /** Keeps the snapshot for its person only: it is removed once the session has ended or another person signs in. */
-export async function keepSnapshotOf(person: string | null): Promise<void> {
+export async function keepSnapshotFor(person: string | null): Promise<void> {
   if (!wasOffline()) return;
   await deviceStore().update<Snapshot>(SNAPSHOT, (kept) => (kept?.person.id === person ? kept : undefined));
 }

@@ -4,7 +4,7 @@ import { confirm } from "../components/confirm.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { pluralize, formatTime } from "../format.tsx";
-import { pageOf } from "../inventory/declaration.ts";
+import { pagePath } from "../inventory/declaration.ts";
 import { deviceStore, sendWaiting } from "./device.ts";
 import { moveText } from "./move.ts";
 import { applyAnyway, type Change, discard, isAbout, type QueuedChange } from "./queue.ts";
@@ -19,7 +19,7 @@ export function QueueList({ person, changes }: { person: string; changes: readon
       await sendWaiting();
     });
   /** Asks first where more than the change is discarded. */
-  const discardOf = ({ key, change }: QueuedChange): void => {
+  const discardChange = ({ key, change }: QueuedChange): void => {
     const about = change.kind === "start" ? change.stocktake : undefined;
     const all = about ? changes.filter((each) => isAbout(each.change, about.id)).length : 1;
     if (!about || all === 1) return void decide(discard, key);
@@ -57,7 +57,7 @@ export function QueueList({ person, changes }: { person: string; changes: readon
                     {queued.conflict.versions ? "Apply anyway" : "Try again"}
                   </Button>
                 )}
-                <Button look="quiet" small onClick={() => discardOf(queued)}>
+                <Button look="quiet" small onClick={() => discardChange(queued)}>
                   Discard
                 </Button>
               </div>
@@ -73,7 +73,7 @@ export function QueueList({ person, changes }: { person: string; changes: readon
 function Description({ change }: { change: Change }) {
   if (change.kind === "move") {
     const [{ segment, id }] = change.records;
-    return <a href={href(pageOf(segment, id))}>{moveText(change)}</a>;
+    return <a href={href(pagePath(segment, id))}>{moveText(change)}</a>;
   }
   const { stocktake } = change;
   return (

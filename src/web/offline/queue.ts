@@ -63,17 +63,17 @@ export type SendRequest = (
   options?: { body?: unknown; headers?: Record<string, string>; query?: Record<string, string> },
 ) => Promise<Answer>;
 
-const keyOf = (person: string): string => `queue ${person}`;
+const queueKey = (person: string): string => `queue ${person}`;
 
 export const readQueue = async (store: DeviceStore, person: string): Promise<QueuedChange[]> =>
-  (await store.read<QueuedChange[]>(keyOf(person))) ?? [];
+  (await store.read<QueuedChange[]>(queueKey(person))) ?? [];
 
 const updateQueue = (
   store: DeviceStore,
   person: string,
   change: (queue: QueuedChange[]) => QueuedChange[],
 ): Promise<unknown> =>
-  store.update<QueuedChange[]>(keyOf(person), (before = []) => {
+  store.update<QueuedChange[]>(queueKey(person), (before = []) => {
     const after = change(before);
     return after.length === 0 ? undefined : after;
   });

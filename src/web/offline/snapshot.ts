@@ -102,12 +102,12 @@ async function readAll(
       page: String(page),
       page_size: String(PAGE),
     });
-    for (const row of results) byId.set(String(row.id), recordOf(segment, row));
+    for (const row of results) byId.set(String(row.id), toRecord(segment, row));
     if (page * PAGE >= Math.min(total, most)) return { records: [...byId.values()], total };
   }
 }
 
-function recordOf(segment: string, row: Row): KnownRecord {
+function toRecord(segment: string, row: Row): KnownRecord {
   const { grid_rows: rows, grid_columns: columns, numbering, permissions } = row;
   const { actions } = (permissions ?? {}) as { actions?: { change?: boolean } };
   return {

@@ -1,13 +1,13 @@
 import type { AuditEntry } from "../../accounts/audit.ts";
 import { href } from "../address.ts";
-import { SEGMENTS, sentenceOf } from "../administration/audit-sentence.ts";
+import { SEGMENTS, describeEntry } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { KeyValues, Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { capitalized, formatCount, Time } from "../format.tsx";
-import { declaration, pageOf } from "../inventory/declaration.ts";
+import { declaration, pagePath } from "../inventory/declaration.ts";
 import { readName } from "../inventory/record.tsx";
 import { type Answer, call } from "../request.ts";
 
@@ -50,7 +50,7 @@ function Sentence(entry: AuditEntry) {
 
 function Words({ entry }: { entry: AuditEntry }) {
   const { subject } = entry;
-  const { who, did, name } = sentenceOf(entry);
+  const { who, did, name } = describeEntry(entry);
   const segment =
     subject?.id && name === null && entry.detail.count !== undefined ? SEGMENTS[subject.kind] : undefined;
   const found = useLoaded(segment ? `${segment} ${subject!.id}` : null, async () =>
@@ -60,7 +60,7 @@ function Words({ entry }: { entry: AuditEntry }) {
     <>
       <b>{who}</b> {did} {name !== null && <b>{name}</b>}
       {segment && found.value !== undefined && (
-        <a href={href(pageOf(segment, subject!.id!))}>{found.value}</a>
+        <a href={href(pagePath(segment, subject!.id!))}>{found.value}</a>
       )}
     </>
   );
@@ -87,8 +87,8 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
       query: { ...readFilter(query), before: Number(query.get("before")) || undefined },
       signal,
     }),
-  keyOf: ({ seq }) => seq,
-  nameOf: ({ action }) => action,
+  rowKey: ({ seq }) => seq,
+  rowName: ({ action }) => action,
   empty: { title: "No matching entries", text: "Remove a part of the filter." },
   filter: ({ query, setQuery }) => (
     <Form

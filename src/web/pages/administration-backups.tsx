@@ -19,8 +19,8 @@ export const administrationBackupsPage = administrationPage({
     </>
   ),
   load: (_query, signal) => call("GET /api/admin/backups", { signal }),
-  keyOf: ({ name, place }: Backup) => `${place}/${name}`,
-  nameOf: ({ name }) => name,
+  rowKey: ({ name, place }: Backup) => `${place}/${name}`,
+  rowName: ({ name }) => name,
   empty: { title: "No backups yet", text: "Everybody can keep working while a backup is made." },
   tasks: ["backup", "backup-verify"],
   buttons: ({ startTask, taskIsRunning }: AdministrationContext<Backups>) => (

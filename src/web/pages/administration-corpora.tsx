@@ -14,8 +14,8 @@ export const administrationCorporaPage = administrationPage({
   intro: () =>
     "Scoring finds homologs in the corpus in use. Results keep the name of their corpus, even after it is removed.",
   load: (_query, signal) => call("GET /api/admin/corpora", { signal }),
-  keyOf: ({ hash }: Corpus) => hash,
-  nameOf: ({ name }) => name,
+  rowKey: ({ hash }: Corpus) => hash,
+  rowName: ({ name }) => name,
   empty: {
     title: "No corpus yet",
     text: "Scoring needs a corpus to find homologs. Add Swiss-Prot, for example.",

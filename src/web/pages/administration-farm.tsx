@@ -86,8 +86,8 @@ export const administrationFarmPage = administrationPage({
     title: "No workers",
     text: "Set queue in the settings, and start labd worker on another machine with the same queue.",
   },
-  keyOf: ({ name }: Worker) => name,
-  nameOf: ({ name }) => name,
+  rowKey: ({ name }: Worker) => name,
+  rowName: ({ name }) => name,
   first: { rows: WORKERS_SHOWN, of: "workers" },
   above: ({ data: { farm } }) =>
     farm.enabled ? (

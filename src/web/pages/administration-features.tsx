@@ -23,8 +23,8 @@ export const administrationFeaturesPage = administrationPage({
   intro: () =>
     "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
   load: (_query, signal) => call("GET /api/admin/features", { signal }),
-  keyOf: ({ name }: FeatureFile) => name,
-  nameOf: ({ name }) => name,
+  rowKey: ({ name }: FeatureFile) => name,
+  rowName: ({ name }) => name,
   empty: {
     title: "No features yet",
     text: "Import ELM's instances or UniProt, for example, to see known sites beside the scores.",

@@ -32,8 +32,8 @@ export const administrationJobsPage = administrationPage({
       query: { state: (query.get("state") ?? undefined) as State | undefined },
       signal,
     }),
-  keyOf: ({ id }: Job) => id,
-  nameOf: ({ name }) => name || "unnamed",
+  rowKey: ({ id }: Job) => id,
+  rowName: ({ name }) => name || "unnamed",
   empty: { title: "No jobs", text: "No job is in this state." },
   above: ({ data, query, setQuery }) => (
     <>
@@ -48,7 +48,9 @@ export const administrationJobsPage = administrationPage({
           />
         </Card>
         <Card title="Workers" count={data.workers.length}>
-          <KeyValues of={data.workers.map((worker, i) => [`Worker ${i + 1}`, activityOf(worker)] as const)} />
+          <KeyValues
+            of={data.workers.map((worker, i) => [`Worker ${i + 1}`, describeActivity(worker)] as const)}
+          />
         </Card>
       </div>
       <div class="narrow">
@@ -108,7 +110,7 @@ export const administrationJobsPage = administrationPage({
   ],
 });
 
-function activityOf({ alive, job, helps, progress }: Worker) {
+function describeActivity({ alive, job, helps, progress }: Worker) {
   if (job !== null)
     return (
       <>

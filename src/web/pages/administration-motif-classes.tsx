@@ -149,7 +149,7 @@ function PreviewTable({ rows }: { rows: readonly Row[] }) {
         caption="Rows of the file"
         rows={shown === "all" ? rows : of(shown)}
         first={{ rows: ROWS_SHOWN, of: "rows" }}
-        keyOf={({ line }) => line}
+        rowKey={({ line }) => line}
         columns={[
           { name: "line", title: "Line", numeric: true, cell: ({ line }) => line },
           { name: "name", title: "Class", heading: true, cell: ({ name }) => name ?? "–" },

@@ -8,8 +8,8 @@ export const administrationTokensPage = administrationPage({
   intro: () => "Programs use tokens to act for a person. People create their own tokens in their profile.",
   load: (query, signal) =>
     call("GET /api/admin/tokens", { query: { all: query.has("all") ? "1" : undefined }, signal }),
-  keyOf: ({ id }: TokenRow) => id,
-  nameOf: ({ name, username = "" }) => `${name} of ${username}`,
+  rowKey: ({ id }: TokenRow) => id,
+  rowName: ({ name, username = "" }) => `${name} of ${username}`,
   empty: { title: "No tokens", text: "Nobody has created a token yet." },
   filter: ({ query, setQuery }) => (
     <Checkbox

@@ -55,8 +55,8 @@ const renderState = ({ is_superuser, hasSecondFactor, identities, is_active }: P
 export const administrationUsersPage = administrationPage({
   section: "users",
   load: loadPeople,
-  keyOf: ({ id }: Person) => id,
-  nameOf: ({ username }) => username,
+  rowKey: ({ id }: Person) => id,
+  rowName: ({ username }) => username,
   empty: { title: "No users", text: "Add the first one." },
   buttons: (page: PeoplePage) => (
     <Button look="primary" icon="plus" onClick={() => editUser(null, page)}>

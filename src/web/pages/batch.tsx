@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { type Batch, type BatchTask, type Item, nameMotif } from "../batch/batch.ts";
 import { forgetFormerBatch, formerBatch, formerBatches } from "../batch/former-batch.ts";
-import { readItemsOf, readJobs } from "../batch/run.ts";
+import { itemReader, readJobs } from "../batch/run.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
@@ -147,7 +147,7 @@ function ServerBatch({ id }: { id: string }) {
   });
   const loaded = useLoaded(id, async (signal): Promise<{ batch: BatchTask; items: Item[] }> => {
     const batch = await call("GET /api/scoring/batches/:id", { params: { id }, signal });
-    const read = readItemsOf(id);
+    const read = itemReader(id);
     const items: Item[] = [];
     while (items.length < batch.jobs.total) items.push(...(await read(items.length, items)));
     return { batch, items };
@@ -160,7 +160,7 @@ function ServerBatch({ id }: { id: string }) {
         {({ batch, items }) => (
           <RunningBatch
             batch={{ groups: batch.groups, items }}
-            read={readItemsOf(id)}
+            read={itemReader(id)}
             task={{
               ...batch,
               ...(task && { message: task.message, fraction: task.fraction ?? 0, ended: task.ended }),

@@ -11,7 +11,7 @@ import { pluralize, Time } from "../format.tsx";
 import { definePage } from "../page.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
 import { FlippedMatches } from "../score/comparison.tsx";
-import { draftOf } from "../score/homolog-choice.tsx";
+import { toDraft } from "../score/homolog-choice.tsx";
 import { ProteinCell, shortTitleOfJob } from "../score/protein-identity.tsx";
 import type { Watched } from "../score/watch-button.tsx";
 import { useSession } from "../session.ts";
@@ -82,7 +82,7 @@ function WatchedQueries() {
                   columns={COLUMNS}
                   rows={queries}
                   first={{ rows: 50, of: "queries" }}
-                  keyOf={({ id }) => id}
+                  rowKey={({ id }) => id}
                   actions={({ id, identifier }) => (
                     <Button
                       small
@@ -214,7 +214,7 @@ const motifsText = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} others` : names.join(", ");
 
 function choiceText(choice: NonNullable<Watched["homologs"]>): string {
-  const { organisms, minIdentity, maxIdentity, maxHomologs, leaveOut } = draftOf(choice);
+  const { organisms, minIdentity, maxIdentity, maxHomologs, leaveOut } = toDraft(choice);
   return [
     organisms && `of ${organisms}`,
     minIdentity && `at least ${minIdentity} % identity`,

@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { pluralize } from "../format.tsx";
 import { type Built, BuildForm } from "../inventory/build/build-form.tsx";
-import { pageOf } from "../inventory/declaration.ts";
+import { pagePath } from "../inventory/declaration.ts";
 import { treeAddress } from "../inventory/path.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { showBatch, undo } from "../inventory/write-record.ts";
@@ -59,7 +59,7 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
             Print labels
           </LinkButton>
         )}
-        <LinkButton icon="upload" href={href(`${pageOf("stocks/consumables")}/import`)}>
+        <LinkButton icon="upload" href={href(`${pagePath("stocks/consumables")}/import`)}>
           Import what is in them
         </LinkButton>
         <Button icon="plus" onClick={onAgain}>

@@ -12,19 +12,19 @@ import { pluralize, formatCount } from "../format.tsx";
 import { ImportedChanges, ImportReport, readCsv } from "../inventory/import-report.tsx";
 import {
   api,
-  crumbOf,
+  makeCrumb,
   type Declaration,
   declaration,
   hasLabels,
-  pageOf,
-  segmentOf,
+  pagePath,
+  toSegment,
   titleOf,
-  fieldOf,
+  findField,
   writableFields,
 } from "../inventory/declaration.ts";
 import {
   cancelImport,
-  changesOf,
+  downloadChanges,
   hasEnded,
   type ImportOptions,
   type ImportStatus,
@@ -39,13 +39,13 @@ import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { readTextFile } from "../text-file.ts";
 
 function InventoryImport() {
-  const segment = segmentOf(useParams().list);
+  const segment = toSegment(useParams().list);
   const title = `Import ${titleOf(segment).toLowerCase()}`;
   useTitle(title);
   const declared = useLoaded(segment, () => declaration(segment));
   return (
     <>
-      <PageHead title={title} crumbs={[crumbOf(segment)]} />
+      <PageHead title={title} crumbs={[makeCrumb(segment)]} />
       <SignInFirst to="import records">
         <Loaded of={declared}>{(of) => <Wizard of={of} />}</Loaded>
       </SignInFirst>
@@ -118,7 +118,7 @@ function Wizard({ of }: { of: Declaration }) {
         <SelectField
           label="Rows without an id"
           value={options.match}
-          choices={matchesOf(of, tried)}
+          choices={matchChoices(of, tried)}
           onChange={(match) => change({ match })}
         />
       </Card>
@@ -132,7 +132,9 @@ function Wizard({ of }: { of: Declaration }) {
           mapping={options.mapping}
           onMap={(mapping) => change({ mapping })}
           onImport={file && (() => void start(file, { isDryRun: false }))}
-          onDownload={file && (async () => download("changes.csv", await changesOf(of.name, file, options)))}
+          onDownload={
+            file && (async () => download("changes.csv", await downloadChanges(of.name, file, options)))
+          }
         />
       )}
       {isDone && status && !tried && (
@@ -143,7 +145,7 @@ function Wizard({ of }: { of: Declaration }) {
 }
 
 /** By which value rows may find the records that they change, and how many would. */
-function matchesOf({ fields }: Declaration, report: Report | null): Choices<Report["match"]> {
+function matchChoices({ fields }: Declaration, report: Report | null): Choices<Report["match"]> {
   const rows = (by: "name" | "barcode"): string => {
     const count = report?.existing[by];
     return count === undefined ? "" : ` (${pluralize(count, "row")})`;
@@ -254,7 +256,7 @@ function ImportResult(props: {
         {archive && `, with ${pluralize(archive.notes, "note")} and ${pluralize(archive.files, "file")}`}.
       </p>
       <div class="actions">
-        <LinkButton look="primary" href={href(pageOf(of.name), { ordering: "-modified" })}>
+        <LinkButton look="primary" href={href(pagePath(of.name), { ordering: "-modified" })}>
           Show records
         </LinkButton>
         {created > 0 && hasLabels(of) && (
@@ -279,7 +281,7 @@ function OtherList({ of, archive }: { of: Declaration; archive: Report["archive"
   return (
     <Banner tone="warn">
       The archive has records of {titleOf(list).toLowerCase()}. To restore them,{" "}
-      <a href={href(`${pageOf(list)}/import`)}>import it there</a>.
+      <a href={href(`${pagePath(list)}/import`)}>import it there</a>.
     </Banner>
   );
 }
@@ -300,7 +302,7 @@ function Columns(props: {
     <Table
       caption="Columns"
       rows={report.columns}
-      keyOf={({ header }) => header}
+      rowKey={({ header }) => header}
       columns={[
         {
           name: "header",
@@ -333,7 +335,7 @@ function Columns(props: {
                   {isArchive && <option value="new">New annotation type</option>}
                   {fields.map((name) => (
                     <option key={name} value={name}>
-                      {fieldOf(of, name)?.label ?? name}
+                      {findField(of, name)?.label ?? name}
                     </option>
                   ))}
                 </select>

@@ -8,8 +8,8 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount } from "../format.tsx";
-import { api, crumbOf } from "../inventory/declaration.ts";
-import { filtersOf } from "../inventory/list-address.ts";
+import { api, makeCrumb } from "../inventory/declaration.ts";
+import { parseFilters } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { call, send } from "../request.ts";
 import { download } from "../download.ts";
@@ -21,7 +21,7 @@ const OPTIONS = new Set(["list", "sheet", "symbol", "printer", "skip", "dpi"]);
 function InventoryLabels() {
   const [query] = useQuery();
   const segment = query.get("list") ?? "";
-  const list = segment ? crumbOf(segment) : { name: "Inventory", href: href("/inventory") };
+  const list = segment ? makeCrumb(segment) : { name: "Inventory", href: href("/inventory") };
   return (
     <>
       <PageHead title="Labels" crumbs={[list]} />
@@ -66,7 +66,7 @@ function describeSheets(total: number, skip: number, perPage: number, most: numb
 function LabelForm({ segment }: { segment: string }) {
   const [query, setQuery] = useQuery();
   const filters = new URLSearchParams([...query].filter(([name]) => !OPTIONS.has(name)));
-  const found = { ...filtersOf(filters), ordering: filters.get("ordering") ?? "" };
+  const found = { ...parseFilters(filters), ordering: filters.get("ordering") ?? "" };
   const sheets = useLoaded("sheets", (signal) => call("GET /api/v2/labels/", { signal }));
   const counted = useLoaded(`${segment} ${filters}`, (signal) => countRecords(segment, found, signal));
   const set = (changes: Record<string, string | null>): void => setQuery(changes, { replace: true });

@@ -11,9 +11,9 @@ import {
   defaultColumns,
   defaultOrder,
   LISTS,
-  newPageOf,
-  pageOf,
-  segmentOf,
+  newPagePath,
+  pagePath,
+  toSegment,
   singularOf,
   titleOf,
 } from "../inventory/declaration.ts";
@@ -21,7 +21,7 @@ import { FilterPanel } from "../inventory/filter-panel.tsx";
 import {
   chosenColumns,
   type Filters,
-  filtersOf,
+  parseFilters,
   filtersOrAll,
   pageQuery,
 } from "../inventory/list-address.ts";
@@ -35,7 +35,7 @@ import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx
 import { useSession } from "../session.ts";
 
 function InventoryList() {
-  const segment = segmentOf(useParams().list);
+  const segment = toSegment(useParams().list);
   const title = titleOf(segment);
   useTitle(title);
   const session = useSession();
@@ -47,10 +47,10 @@ function InventoryList() {
         actions={
           session && (
             <>
-              <LinkButton icon="upload" href={href(`${pageOf(segment)}/import`)}>
+              <LinkButton icon="upload" href={href(`${pagePath(segment)}/import`)}>
                 Import
               </LinkButton>
-              <LinkButton look="primary" icon="plus" href={href(newPageOf(segment))}>
+              <LinkButton look="primary" icon="plus" href={href(newPagePath(segment))}>
                 Add {singularOf(segment)}
               </LinkButton>
             </>
@@ -73,7 +73,7 @@ function List({ of }: { of: Declaration }) {
   const page = useLoaded(JSON.stringify([query, columns]), (signal) => readPage(of, query, columns, signal));
   const { value } = page;
   const rows = value?.rows ?? [];
-  const filters = filtersOf(search);
+  const filters = parseFilters(search);
   const selection = useSelection(rows, value?.total ?? 0, JSON.stringify(filters));
   const [active, setActive] = useState(-1);
   const [task, setTask] = useState<Task | null>(null);
@@ -103,7 +103,7 @@ function List({ of }: { of: Declaration }) {
     {
       keys: ["Enter", "o"],
       does: "open the record",
-      run: () => rows[active] && navigate(pageOf(of.name, rows[active].id)),
+      run: () => rows[active] && navigate(pagePath(of.name, rows[active].id)),
     },
     { keys: ["x"], does: "select the row", run: () => rows[active] && selection.toggle(rows[active].id) },
     {
@@ -220,10 +220,10 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
       <div class="actions">
         {session ? (
           <>
-            <LinkButton icon="plus" href={href(newPageOf(of.name))}>
+            <LinkButton icon="plus" href={href(newPagePath(of.name))}>
               Add {singularOf(of.name)}
             </LinkButton>
-            <LinkButton look="quiet" icon="upload" href={href(`${pageOf(of.name)}/import`)}>
+            <LinkButton look="quiet" icon="upload" href={href(`${pagePath(of.name)}/import`)}>
               Import a spreadsheet
             </LinkButton>
           </>

@@ -2,21 +2,21 @@ import type { Json } from "../../inventory/model/field.ts";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import {
-  crumbOf,
+  makeCrumb,
   declaration,
-  pageOf,
-  segmentOf,
+  pagePath,
+  toSegment,
   singularOf,
   writableFields,
 } from "../inventory/declaration.ts";
-import { inputOf, readRecord } from "../inventory/record.tsx";
+import { formatInput, readRecord } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
 
 function InventoryNew() {
-  const segment = segmentOf(useParams().list);
+  const segment = toSegment(useParams().list);
   const [query] = useQuery();
   const title = `Add ${singularOf(segment)}`;
   useTitle(title);
@@ -28,7 +28,7 @@ function InventoryNew() {
     const fields = [...writableFields(of), ...Object.entries(of.annotations)];
     const values = fields.flatMap(([name, field]): [string, string][] => {
       const copiedValue =
-        copy && field.form?.copied !== false ? inputOf(copy.values[name], field) : undefined;
+        copy && field.form?.copied !== false ? formatInput(copy.values[name], field) : undefined;
       const value = query.get(name) ?? copiedValue;
       return value === undefined ? [] : [[name, value]];
     });
@@ -36,7 +36,7 @@ function InventoryNew() {
   });
   return (
     <>
-      <PageHead title={title} crumbs={[crumbOf(segment)]}>
+      <PageHead title={title} crumbs={[makeCrumb(segment)]}>
         {loaded.value?.of.description}
       </PageHead>
       <SignInFirst to="add records">
@@ -51,7 +51,7 @@ function InventoryNew() {
                   params: { list: segment },
                   body: body as Record<string, Json>,
                 });
-                navigate(pageOf(segment, added.id));
+                navigate(pagePath(segment, added.id));
               }}
               onCancel={() => history.back()}
             />

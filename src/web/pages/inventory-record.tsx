@@ -13,30 +13,30 @@ import { Annotations } from "../inventory/annotations.tsx";
 import { useRecordChange } from "../inventory/change-record.tsx";
 import {
   api,
-  crumbOf,
+  makeCrumb,
   type Declaration,
   declaration,
   hasLabels,
   isConstant,
   isInTree,
   isPeople,
-  pageOf,
-  segmentOf,
+  pagePath,
+  toSegment,
   titleOf,
-  wordsOf,
+  formatConstant,
 } from "../inventory/declaration.ts";
 import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
 import { Notes } from "../inventory/notes.tsx";
 import { LocationCard } from "../inventory/location-card.tsx";
-import { crumbsOf, readBranch, treeAddress } from "../inventory/path.tsx";
+import { makeCrumbs, readBranch, treeAddress } from "../inventory/path.tsx";
 import { ClosedProperties, Properties, shownFields } from "../inventory/properties.tsx";
 import {
   asText,
-  nameOf,
+  recordName,
   readRecord,
   type Row,
-  rowOf,
+  toRow,
   State,
   stateText,
   Value,
@@ -63,19 +63,19 @@ interface RecordProps {
 
 function InventoryRecord() {
   const { list, id } = useParams();
-  const segment = segmentOf(list);
+  const segment = toSegment(list);
   const [query] = useQuery();
   const loaded = useLoaded(`${segment} ${id}`, async (signal) => {
     const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
     return { of, row };
   });
-  const name = loaded.value && nameOf(loaded.value.of, loaded.value.row);
+  const name = loaded.value && recordName(loaded.value.of, loaded.value.row);
   useTitle(name);
   const onSaved = (row: Row): void => loaded.update(({ of }) => ({ of, row }));
   if (!loaded.value)
     return (
       <>
-        <PageHead title="Record" crumbs={[crumbOf(segment)]} />
+        <PageHead title="Record" crumbs={[makeCrumb(segment)]} />
         <Loaded of={loaded}>{() => null}</Loaded>
       </>
     );
@@ -135,7 +135,7 @@ function Record(props: RecordProps) {
                   does: "edit",
                   run: () => row.mayChange && setQuery({ edit: 1 }),
                 },
-                { keys: ["u"], does: "go up to the list", run: () => navigate(pageOf(of.name)) },
+                { keys: ["u"], does: "go up to the list", run: () => navigate(pagePath(of.name)) },
               ]}
             />
           </div>
@@ -157,7 +157,7 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
   const [, setQuery] = useQuery();
   const { values, mayChange: mayEdit } = row;
   const edit = (): void => setQuery({ edit: 1 });
-  const name = nameOf(of, row);
+  const name = recordName(of, row);
   const remove = (): void =>
     confirm({
       title: `Delete ${name}?`,
@@ -178,7 +178,7 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
         <>
           {first}
           {of.name === "views" && (
-            <LinkButton href={`${href(pageOf(String(values.list)))}?${String(values.query)}`}>
+            <LinkButton href={`${href(pagePath(String(values.list)))}?${String(values.query)}`}>
               Open the view
             </LinkButton>
           )}
@@ -243,18 +243,18 @@ function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
 function useCrumbs(of: Declaration, row: Row) {
   const address = of.name === "locations" && row.values.deleted !== true ? `locations/${row.id}` : null;
   const branch = useLoaded(address, (signal) => readBranch(address!, 1, signal));
-  if (branch.value) return crumbsOf(branch.value.path);
+  if (branch.value) return makeCrumbs(branch.value.path);
   const { model_type } = row.values;
   const ofType =
     isConstant(of.fields.model_type) && model_type
       ? [
           {
-            name: wordsOf(String(model_type)),
-            href: href(pageOf(of.name), { model_type: String(model_type) }),
+            name: formatConstant(String(model_type)),
+            href: href(pagePath(of.name), { model_type: String(model_type) }),
           },
         ]
       : [];
-  return [{ name: "Inventory", href: href("/inventory") }, crumbOf(of.name), ...ofType];
+  return [{ name: "Inventory", href: href("/inventory") }, makeCrumb(of.name), ...ofType];
 }
 
 function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; children: ComponentChildren }) {
@@ -265,7 +265,7 @@ function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; ch
       {children}
       {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
-      {row.mayChange && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
+      {row.mayChange && <a href={href(`${pagePath(of.name)}/new`, { copy: row.id })}>Copy</a>}
       {of.guarded && !isDeleted && (
         <a href={href(api(of.name, `${row.id}/`), { format: "eln" })} download="">
           Export as archive (.eln)
@@ -300,14 +300,14 @@ function References({ of, row }: { of: Declaration; row: Row }) {
                     {list === null ? (
                       count
                     ) : (
-                      <a href={`${href(pageOf(segment))}${new URL(list).search}`}>{count}</a>
+                      <a href={`${href(pagePath(segment))}${new URL(list).search}`}>{count}</a>
                     )}{" "}
                     <small>as {(field ?? annotation ?? "annotation").replaceAll("_", " ")}</small>
                   </h3>
                   <ul class="row hint referring">
                     {records.map(({ id, name }) => (
                       <li key={id}>
-                        <a href={href(pageOf(segment, String(id)))}>{name}</a>
+                        <a href={href(pagePath(segment, String(id)))}>{name}</a>
                       </li>
                     ))}
                     {total > records.length && <li>…</li>}
@@ -332,7 +332,7 @@ function Edit(props: RecordProps) {
   const change = useRecordChange({ ...props, done: "Saved.", onClose: close });
   return (
     <>
-      <PageHead title={`Edit ${nameOf(of, row)}`} crumbs={[crumbOf(of.name)]} />
+      <PageHead title={`Edit ${recordName(of, row)}`} crumbs={[makeCrumb(of.name)]} />
       <RecordForm
         of={of}
         row={row}
@@ -351,7 +351,7 @@ function Deleted({ of, row, onSaved, onUndone }: RecordProps) {
       () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: {} }),
       "Restored.",
       onUndone,
-      async (response) => onSaved(rowOf(await response.json())),
+      async (response) => onSaved(toRow(await response.json())),
     );
   return (
     <Banner tone="warn">

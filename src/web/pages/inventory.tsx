@@ -3,7 +3,7 @@ import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { GROUPS, isInTree, LISTS, pageOf, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
+import { GROUPS, isInTree, LISTS, pagePath, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
 import { Dashboard } from "../inventory/dashboard.tsx";
 import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
 import type { View } from "../inventory/list-views.tsx";
@@ -72,7 +72,7 @@ const Lists = ({ counts }: { counts: Counts }) => (
         <ul class="list">
           {segments.map((segment) => (
             <li key={segment}>
-              <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
+              <a href={href(pagePath(segment))}>{titleOf(segment)}</a>
               <span class="count end">{formatCount(counts[segment])}</span>
             </li>
           ))}
@@ -86,14 +86,14 @@ function Views() {
   const query = { response_format: "flat", page_size: "50", fields: "id,name,list,query" };
   const views = useLoaded("views", (signal) => readList<View>("views", query, signal));
   return (
-    <Card title="Saved views" bare foot={<a href={href(pageOf("views"))}>All views</a>}>
+    <Card title="Saved views" bare foot={<a href={href(pagePath("views"))}>All views</a>}>
       <Loaded of={views}>
         {({ results }) => (
           <ul class="list">
             {results.length === 0 && <li class="muted">Filter a list and choose “Save view”.</li>}
             {results.map(({ id, name, list, query: search }) => (
               <li key={id}>
-                <a href={`${href(pageOf(list))}?${search}`}>{name}</a>
+                <a href={`${href(pagePath(list))}?${search}`}>{name}</a>
                 <small class="end">{titleOf(list)}</small>
               </li>
             ))}

@@ -88,7 +88,7 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
   const { proteins, matches, tested } = scan;
   const rows = useMemo(() => matches.map((match) => withProtein(match, proteins[match.of])), [scan]);
   const view = useMatchView(MATCH_TABLES.scan, rows);
-  const proteinOf = (match: { of: number }): Protein => proteins[match.of];
+  const findProtein = (match: { of: number }): Protein => proteins[match.of];
   return (
     <div class="stack">
       <div class="answer">
@@ -101,8 +101,8 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
       <ScanMatches
         {...{ view, matches: rows }}
         download={{ path: PATH, query: { jobs: [...jobs] }, name: "scans" }}
-        jobOf={(match) => proteinOf(match).job ?? ""}
-        proteinOf={(match) => proteinName(proteinOf(match))}
+        findJob={(match) => findProtein(match).job ?? ""}
+        findProtein={(match) => proteinName(findProtein(match))}
       />
       <Card title="Proteins" count={proteins.length} bare>
         <ul class="known-list">

@@ -9,16 +9,16 @@ import { formatCount } from "../format.tsx";
 import {
   declaration,
   LISTS,
-  newPageOf,
-  pageOf,
+  newPagePath,
+  pagePath,
   singularOf,
   STOCK_LISTS,
   titleOf,
 } from "../inventory/declaration.ts";
 import { Box } from "../inventory/box/box.tsx";
 import { FreeSlots, useFreeSlots } from "../inventory/free-slots.tsx";
-import { type Branch, crumbsOf, type Node, readBranch } from "../inventory/path.tsx";
-import { nameOf, readPage, suffixOf, Value } from "../inventory/record.tsx";
+import { type Branch, makeCrumbs, type Node, readBranch } from "../inventory/path.tsx";
+import { recordName, readPage, findSuffix, Value } from "../inventory/record.tsx";
 import { Moves, Tree } from "../inventory/tree.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { useSession } from "../session.ts";
@@ -35,7 +35,7 @@ function LocationTree() {
   const head = (first?: ComponentChildren, last?: ComponentChildren) => (
     <PageHead
       title={title}
-      {...(here ? { crumbs: crumbsOf(path) } : {})}
+      {...(here ? { crumbs: makeCrumbs(path) } : {})}
       actions={here && <Actions {...{ here, first, last }} />}
     >
       {here && singularOf(here.segment)}
@@ -120,7 +120,7 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
   return (
     <>
       {first}
-      <LinkButton icon="file-text" href={href(pageOf(segment, id))}>
+      <LinkButton icon="file-text" href={href(pagePath(segment, id))}>
         Record
       </LinkButton>
       {isLocation && (
@@ -129,7 +129,7 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
         </LinkButton>
       )}
       {canBuild && isLocation && (
-        <LinkButton icon="plus" href={href(newPageOf("stocks/consumables"), { location: id })}>
+        <LinkButton icon="plus" href={href(newPagePath("stocks/consumables"), { location: id })}>
           Add consumable
         </LinkButton>
       )}
@@ -143,7 +143,7 @@ function Actions(props: { here: Node; first: ComponentChildren; last: ComponentC
         <LinkButton
           look="primary"
           icon="plus"
-          href={href(newPageOf("locations"), { [LISTS.locations.inside![segment]]: id })}
+          href={href(newPagePath("locations"), { [LISTS.locations.inside![segment]]: id })}
         >
           Add location
         </LinkButton>
@@ -184,7 +184,7 @@ function Kept(props: { segment: string; field: string; total: number; id: string
       count={formatCount(total)}
       bare
       foot={
-        total > FIRST && <a href={href(pageOf(segment), { [field]: id })}>Show all {formatCount(total)}</a>
+        total > FIRST && <a href={href(pagePath(segment), { [field]: id })}>Show all {formatCount(total)}</a>
       }
     >
       <Loaded of={found}>
@@ -192,14 +192,14 @@ function Kept(props: { segment: string; field: string; total: number; id: string
           <ul class="list">
             {rows.map((row) => (
               <li key={row.id}>
-                <a href={href(pageOf(segment, row.id))}>{nameOf(of, row)}</a>
+                <a href={href(pagePath(segment, row.id))}>{recordName(of, row)}</a>
                 <span class="row end">
                   {fields
                     .filter((name) => ![null, undefined, ""].includes(row.values[name] as null))
                     .map((name) => (
                       <Value
                         key={name}
-                        suffix={suffixOf(of, row, name)}
+                        suffix={findSuffix(of, row, name)}
                         value={row.values[name]}
                         field={of.fields[name]}
                       />

@@ -97,7 +97,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
       <ScanMatches
         {...{ view, matches }}
         download={{ path: `${jobPath(job)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
-        jobOf={() => job}
+        findJob={() => job}
       />
     </div>
   );

@@ -9,7 +9,7 @@ import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { pluralize, formatTime } from "../format.tsx";
 import { Box } from "../inventory/box/box.tsx";
-import { pageOf, singularOf } from "../inventory/declaration.ts";
+import { pagePath, singularOf } from "../inventory/declaration.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import {
   canWorkOffline,
@@ -84,7 +84,7 @@ function KnownLocation({ id, isOnline }: { id: string; isOnline: boolean }) {
           <LinkButton icon="clipboard-check" href={href("/inventory/stocktake", { location: id })}>
             Stocktake
           </LinkButton>
-          {isOnline && <LinkButton href={href(pageOf("locations", id))}>Open the whole page</LinkButton>}
+          {isOnline && <LinkButton href={href(pagePath("locations", id))}>Open the whole page</LinkButton>}
           {last}
         </>
       }
@@ -108,7 +108,7 @@ const Inside = ({ records }: { records: readonly KnownRecord[] }) => (
       {records.length === 0 && <li class="muted">Nothing inside.</li>}
       {records.slice(0, SHOWN).map(({ id, segment, name }) => (
         <li key={id}>
-          <a href={href(pageOf(segment, id))}>{name}</a>
+          <a href={href(pagePath(segment, id))}>{name}</a>
           <small>{singularOf(segment)}</small>
         </li>
       ))}

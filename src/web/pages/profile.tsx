@@ -130,7 +130,7 @@ function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () =>
       <Table
         caption="Your sessions"
         rows={rows}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         columns={[
           {
             name: "agent",
@@ -230,7 +230,7 @@ function Tokens() {
             <Table
               caption="Your tokens"
               rows={results}
-              keyOf={({ id }) => id}
+              rowKey={({ id }) => id}
               columns={tokenColumns}
               actions={(row) =>
                 revokeToken.applies(row) && (

@@ -13,7 +13,7 @@ import { copyLink } from "../score/downloads.tsx";
 import {
   isOver,
   motifQuery,
-  motifOf,
+  motifName,
   pageQuery,
   type Search,
   searchAnswer,
@@ -125,7 +125,7 @@ function SearchView({ search }: { search: Search }) {
       {matches > 0 && <Matches search={search} />}
       {matches === 0 && isOver(search) && (
         <Empty title="No protein has this motif">
-          <p>{motifOf(search)} matches none of the searched proteins.</p>
+          <p>{motifName(search)} matches none of the searched proteins.</p>
           <LinkButton href={href("/proteome", inForm(search))}>Change the search</LinkButton>
         </Empty>
       )}

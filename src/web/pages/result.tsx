@@ -24,17 +24,17 @@ import { ResultMatches } from "../score/result-matches.tsx";
 import {
   answer,
   best,
-  matchesOf,
+  listMatches,
   type Result,
   VERDICT_ORDER,
-  verdictOf,
+  findVerdict,
   readResult,
 } from "../score/result.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
-import { requestOf, ScoreAgain } from "../score/score-again.tsx";
-import { centred, contains, residuesOf, type Span } from "../score/track-geometry.ts";
-import { pLddtOf, Structure, useStructure } from "../score/structure.tsx";
+import { makeRequest, ScoreAgain } from "../score/score-again.tsx";
+import { centred, contains, countResidues, type Span } from "../score/track-geometry.ts";
+import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -77,7 +77,7 @@ function ResultPage() {
             isComplete(value) ? (
               <ResultView job={job} result={value} />
             ) : (
-              <EarlierResult job={job} fileName={fileNameOf(value)} />
+              <EarlierResult job={job} fileName={makeFileName(value)} />
             )
           }
         </Loaded>
@@ -137,13 +137,13 @@ const EarlierResult = ({ job, fileName }: { job: Job; fileName: string }) => (
   </div>
 );
 
-const fileNameOf = ({ identifier }: Result): string =>
+const makeFileName = ({ identifier }: Result): string =>
   (identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
 
 function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
   const known = useFeatures(job.id).value;
-  const matches = useMemo(() => matchesOf(result), [result]);
+  const matches = useMemo(() => listMatches(result), [result]);
   const rows = useMemo(
     () => resultRows({ ...result, prediction: result, notes: known?.notes }, () => null).filter(isMatch),
     [result, known],
@@ -151,12 +151,12 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const view = useMatchView(MATCH_TABLES.result, rows);
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
-  const span = spanOf(query, result.queryLength);
+  const span = parseSpan(query, result.queryLength);
   /** The tracks scroll to the match if they are zoomed in. */
   const select = (number: number): void => {
     const { start: from, end: to } = matches[number - 1];
     const isShown = contains(span, { from, to });
-    const moved = centred({ from, to }, residuesOf(span), result.queryLength);
+    const moved = centred({ from, to }, countResidues(span), result.queryLength);
     setQuery(isShown ? { match: number } : { match: number, ...moved });
   };
   const at = view.rows.findIndex(({ number }) => number === match?.number);
@@ -166,7 +166,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
     return next && (() => select(next.number!));
   };
   const structure = useStructure(job.id);
-  const fileName = fileNameOf(result);
+  const fileName = makeFileName(result);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
     <div class="stack">
@@ -179,7 +179,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         <div class="answer">
           <p>{answer(matches)}</p>
           <VerdictChips
-            counts={countKinds(matches, VERDICT_ORDER, verdictOf)}
+            counts={countKinds(matches, VERDICT_ORDER, findVerdict)}
             chosen={query.get("overall_verdict") ?? ""}
             onChoose={(verdict) => setQuery({ overall_verdict: verdict }, { replace: true })}
           />
@@ -193,7 +193,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         {...{ result, matches, fileName }}
         known={known?.features}
         span={span}
-        pLddt={pLddtOf(structure)}
+        pLddt={readPLddt(structure)}
         selected={match}
         onSelect={select}
         onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
@@ -215,20 +215,20 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       {result.homologs.length > 0 && <ScoreAgain {...{ job, result }} />}
       <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />
-        <ProgramCalls request={callOf(job, result)} />
+        <ProgramCalls request={makeCall(job, result)} />
       </div>
     </div>
   );
 }
 
-function spanOf(query: URLSearchParams, length: number): Span {
+function parseSpan(query: URLSearchParams, length: number): Span {
   const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
   const isSpan = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && to > from && to <= length;
   return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
 }
 
-const callOf = (job: Job, result: Result) => ({
-  ...requestOf(job, result),
+const makeCall = (job: Job, result: Result) => ({
+  ...makeRequest(job, result),
   ...(job.hasOwnAlignment
     ? { alignment: alignmentText(result) }
     : { querySequence: result.alignment.query, ...(job.homologs && { homologs: job.homologs }) }),

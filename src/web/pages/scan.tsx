@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
-import { pageOf, singularOf } from "../inventory/declaration.ts";
+import { pagePath, singularOf } from "../inventory/declaration.ts";
 import { Scanner } from "../inventory/scanner.tsx";
 import { snapshot } from "../offline/device.ts";
 import { useMoves } from "../offline/moves.tsx";
@@ -62,7 +62,7 @@ function ScanPage() {
       writeStored("scans", all);
       setScans(all);
       if (matches.length !== 1 || isListing || isOffline) return;
-      const target = href(pageOf(matches[0].segment, matches[0].id));
+      const target = href(pagePath(matches[0].segment, matches[0].id));
       // The back button must not lead to a code that opens its record again.
       if (given === undefined) location.assign(target);
       else location.replace(target);
@@ -107,7 +107,7 @@ function ScanPage() {
                   {matches.length === 0 && <Tag tone="danger">unknown</Tag>}
                   {matches.map(({ id, segment, name, where }) => (
                     <span key={id}>
-                      <a href={href(pageOf(segment, id))}>{name || "(no name)"}</a>{" "}
+                      <a href={href(pagePath(segment, id))}>{name || "(no name)"}</a>{" "}
                       <small>{[singularOf(segment), where].filter(Boolean).join(", ")}</small>
                     </span>
                   ))}

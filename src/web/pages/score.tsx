@@ -59,7 +59,7 @@ function Score() {
       navigate("/batch", chosen);
       return true;
     }
-    const protein = homologs.isOwn ? {} : proteinOf(entries[0], name);
+    const protein = homologs.isOwn ? {} : toProtein(entries[0], name);
     const body = {
       ...protein,
       ...homologs.fields(),
@@ -112,7 +112,7 @@ function Score() {
 }
 
 /** The protein as a job takes it. */
-const proteinOf = ({ name, sequence }: Entry, otherwise: string): object =>
+const toProtein = ({ name, sequence }: Entry, otherwise: string): object =>
   sequence === null
     ? { accession: name }
     : { identifier: name || otherwise || "protein", querySequence: sequence };

@@ -6,16 +6,16 @@ import { Checkbox, TextField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, SkeletonWord, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { isPeople, pageOf, titleOf } from "../inventory/declaration.ts";
+import { isPeople, pagePath, titleOf } from "../inventory/declaration.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import {
-  countOf,
+  formatTotal,
   type Found,
   type FoundAnywhere,
-  hrefOf,
+  recordHref,
   LONGEST,
-  nameOf,
-  scorePageOf,
+  proteinName,
+  scorePage,
   searchAnywhere,
 } from "../search/search.ts";
 import { Where } from "../search/where.tsx";
@@ -97,7 +97,7 @@ function Results({ of, q, list }: { of: FoundAnywhere; q: string; list: string |
   return (
     <>
       <p role="status" class="muted">
-        {countOf({ total, more: records?.more ?? false })} found.
+        {formatTotal({ total, more: records?.more ?? false })} found.
         {records?.more === true && " Add a word to see fewer."}
       </p>
       {(records?.groups ?? []).map((group) => (
@@ -114,14 +114,14 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
   return (
     <Card
       title={title}
-      count={countOf({ total, more })}
+      count={formatTotal({ total, more })}
       bare
       foot={!isAlone && total > results.length && <MoreLinks of={of} q={q} />}
     >
       <ul class="list found">
         {results.map((result) => (
           <li key={result.id}>
-            <a href={hrefOf(list, result.id)}>{result.name || "(no name)"}</a>
+            <a href={recordHref(list, result.id)}>{result.name || "(no name)"}</a>
             <Where of={result} />
           </li>
         ))}
@@ -131,7 +131,7 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
 }
 
 /** The page of a list with the records that have the words in their names. */
-const listWith = (list: string, q: string): string => href(pageOf(list), { query: q });
+const listWith = (list: string, q: string): string => href(pagePath(list), { query: q });
 
 /** Links to all results: to the list, and to results that were not found by name. */
 function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][number]; q: string }) {
@@ -167,7 +167,7 @@ const ProteinGroup = ({ of: { total, results } }: { of: NonNullable<FoundAnywher
     <ul class="list found">
       {results.map((protein) => (
         <li key={protein.accession}>
-          <a href={scorePageOf(protein)}>{nameOf(protein)}</a>
+          <a href={scorePage(protein)}>{proteinName(protein)}</a>
           <small>
             {protein.gene && `${protein.gene}, `}
             {protein.organism && <i>{protein.organism}</i>} {protein.accession}

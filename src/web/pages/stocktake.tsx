@@ -7,7 +7,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Skeleton, useLoaded, usePolling } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatDate, formatTime } from "../format.tsx";
-import { api, pageOf } from "../inventory/declaration.ts";
+import { api, pagePath } from "../inventory/declaration.ts";
 import { Picker } from "../inventory/picker.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
@@ -173,7 +173,7 @@ async function openOffline(id: string, error: unknown): Promise<OfflineStocktake
 }
 
 /** Applies a stocktake once the server responds; undefined if this device does not work without it. */
-const laterOf = (stocktake: Pick<Stocktake, "id" | "name">) =>
+const queueLater = (stocktake: Pick<Stocktake, "id" | "name">) =>
   worksOffline() ? (): Promise<void> => queueApplication(stocktake) : undefined;
 
 type ShownStocktake = OfflineStocktake | { stocktake: Stocktake; count: Count };
@@ -206,7 +206,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           </>
         }
       >
-        {isOffline ? offlineSummaryOf(shown) : describeStocktake(shown.stocktake, shown.count)}
+        {isOffline ? summarizeOffline(shown) : describeStocktake(shown.stocktake, shown.count)}
       </PageHead>
       {count && <Answer count={count} />}
       <div class={isOpen ? "with-panel panel-first" : ""}>
@@ -228,14 +228,14 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
           count={count}
           onClose={() => setApplying(false)}
           onDone={onChanged}
-          onLater={laterOf(stocktake)}
+          onLater={queueLater(stocktake)}
         />
       )}
     </div>
   );
 }
 
-const offlineSummaryOf = ({ place, isApplied, count }: OfflineStocktake): string =>
+const summarizeOffline = ({ place, isApplied, count }: OfflineStocktake): string =>
   [
     `${place}. ${isApplied ? "It will be applied" : "Scans are sent and counted"} when the server responds.`,
     count && "The numbers are the last counts of the server.",
@@ -243,7 +243,7 @@ const offlineSummaryOf = ({ place, isApplied, count }: OfflineStocktake): string
     .filter(Boolean)
     .join(" ");
 
-const crumbs = () => [{ name: "Stocktakes", href: href(pageOf(LIST)) }];
+const crumbs = () => [{ name: "Stocktakes", href: href(pagePath(LIST)) }];
 
 function describeStocktake(
   { state, created, created_by, modified, modified_by }: Stocktake,
@@ -267,7 +267,7 @@ const Actions = ({ id }: { id: string }) => (
     <Button icon="printer" onClick={() => print()}>
       Print
     </Button>
-    <LinkButton icon="file-text" href={href(pageOf(LIST, id))}>
+    <LinkButton icon="file-text" href={href(pagePath(LIST, id))}>
       Record
     </LinkButton>
   </>

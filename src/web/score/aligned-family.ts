@@ -1,4 +1,4 @@
-import { type AlignedRow, type Insertions, insertionsOf, readRow } from "./aligned-rows.ts";
+import { type AlignedRow, type Insertions, findInsertions, readRow } from "./aligned-rows.ts";
 import { layout, type Layout, parseNewick } from "./newick.ts";
 import type { Result } from "./result.ts";
 
@@ -14,7 +14,7 @@ export interface AlignedFamily {
   tree: Layout;
 }
 
-export function familyOf({ alignment, homologs, tree }: Result): AlignedFamily {
+export function alignFamily({ alignment, homologs, tree }: Result): AlignedFamily {
   const rows = [alignment.query, ...alignment.rows].map(readRow);
   return {
     query: alignment.query,
@@ -22,13 +22,13 @@ export function familyOf({ alignment, homologs, tree }: Result): AlignedFamily {
     homologs: rows.slice(1),
     weights: homologs.map(({ weight }) => weight),
     conservation: alignment.conservation,
-    insertions: insertionsOf(rows),
-    tree: treeOf(tree, homologs.length),
+    insertions: findInsertions(rows),
+    tree: layoutTree(tree, homologs.length),
   };
 }
 
 /** The tree; without one, the query and its homologs in order. */
-function treeOf(tree: string, homologs: number): Layout {
+function layoutTree(tree: string, homologs: number): Layout {
   try {
     const drawn = layout(parseNewick(tree.replace(/;\s*$/, "")));
     if (drawn.leaves.length === homologs + 1) return drawn;

@@ -40,7 +40,7 @@ export interface Insertions {
 }
 
 /** The columns after which rows have insertions. */
-export function insertionsOf(rows: readonly AlignedRow[]): Map<number, Insertions> {
+export function findInsertions(rows: readonly AlignedRow[]): Map<number, Insertions> {
   const found = new Map<number, Insertions>();
   for (const { insertions } of rows)
     for (const [column, letters] of insertions) {
@@ -58,7 +58,7 @@ export interface Slots {
 
 export const countSlots = ({ columns, open }: Slots): number => columns + (open?.size ?? 0);
 
-export const slotOf = (column: number, { open }: Slots): number =>
+export const columnSlot = (column: number, { open }: Slots): number =>
   column - 1 + (open && column > open.after ? open.size : 0);
 
 /** The column in a slot, and 0; or the column before an open insertion, and which of its residues, from 1. */
@@ -79,7 +79,7 @@ export interface Range {
  * The letters of a row in some slots: `-` for a gap, `.` next to an insertion of another row, a space outside the
  * aligned part.
  */
-export function lettersOf(row: AlignedRow, slots: Slots, { from, to }: Range): string[] {
+export function listLetters(row: AlignedRow, slots: Slots, { from, to }: Range): string[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => {
     const { column, inserted } = columnAt(from + i, slots);
     if (inserted > 0) {
@@ -104,7 +104,7 @@ export function scrollTo({ from, to }: Range, size: number, cell: number): numbe
 }
 
 /** Neighbours that look the same, as one; null has no look. */
-export function runsOf(looks: readonly (string | null)[]): (Range & { look: string })[] {
+export function findRuns(looks: readonly (string | null)[]): (Range & { look: string })[] {
   const runs: (Range & { look: string })[] = [];
   for (const [i, look] of looks.entries()) {
     const previous = runs.at(-1);
@@ -124,6 +124,6 @@ export const printFasta = (
   rows
     .map(
       ({ name, row }) =>
-        `>${name}\n${lettersOf(row, slots, range).join("").replace(/[ .]/g, "-").toUpperCase()}\n`,
+        `>${name}\n${listLetters(row, slots, range).join("").replace(/[ .]/g, "-").toUpperCase()}\n`,
     )
     .join("");

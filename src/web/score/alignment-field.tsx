@@ -78,11 +78,11 @@ export function alignmentText(
   { identifier, alignment, homologs }: Result,
   isKept: (homolog: number) => boolean = () => true,
 ): string {
-  const nameOf = (name: string): string => name.replaceAll(/\s+/g, "_") || "query";
+  const makeName = (name: string): string => name.replaceAll(/\s+/g, "_") || "query";
   const rows = alignment.rows.flatMap((row, i) =>
     isKept(i)
-      ? `>${`${nameOf(homologs[i].accession)} ${homologs[i].description.replaceAll(/\s+/g, " ")}`.trim()}\n${row}\n`
+      ? `>${`${makeName(homologs[i].accession)} ${homologs[i].description.replaceAll(/\s+/g, " ")}`.trim()}\n${row}\n`
       : [],
   );
-  return `>${nameOf(identifier)}\n${alignment.query}\n${rows.join("")}`;
+  return `>${makeName(identifier)}\n${alignment.query}\n${rows.join("")}`;
 }

@@ -1,10 +1,10 @@
 import type { AlignedFamily } from "./aligned-family.ts";
-import { columnAt, type Range, slotOf, type Slots } from "./aligned-rows.ts";
+import { columnAt, type Range, columnSlot, type Slots } from "./aligned-rows.ts";
 import { COLUMN, INSERTION_MARK } from "./alignment-rows.tsx";
 import { pluralize } from "../format.tsx";
-import { natureOf } from "./residue-colours.ts";
+import { findNature } from "./residue-colours.ts";
 import type { NumberedMatch } from "./result.ts";
-import { logoOf, MOST_BITS } from "./sequence-logo.ts";
+import { makeLogo, MOST_BITS } from "./sequence-logo.ts";
 
 interface HeadProps {
   family: AlignedFamily;
@@ -51,7 +51,7 @@ export function AlignmentHead({ family, slots, range, match, toggle, height }: H
             key={column}
             {...{ family, column, toggle }}
             isOpen={slots.open?.after === column}
-            x={(slotOf(column, slots) + 1) * COLUMN}
+            x={(columnSlot(column, slots) + 1) * COLUMN}
             y={height - 4}
           />
         ))}
@@ -62,7 +62,7 @@ export function AlignmentHead({ family, slots, range, match, toggle, height }: H
 function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y: number }) {
   const { family, column, x, y } = props;
   let base = y;
-  const letters = logoOf(family.homologs, family.weights, column).flatMap(({ residue, bits }) => {
+  const letters = makeLogo(family.homologs, family.weights, column).flatMap(({ residue, bits }) => {
     const height = (bits / MOST_BITS) * LOGO;
     if (height < LEAST) return [];
     const bottom = base;
@@ -74,7 +74,7 @@ function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y
       {letters.map(({ residue, bottom, stretch }) => (
         <text
           key={residue}
-          class={`logo nature-${natureOf(residue)}`}
+          class={`logo nature-${findNature(residue)}`}
           transform={`translate(${x + 0.5} ${bottom.toFixed(2)}) scale(1 ${stretch.toFixed(3)})`}
           textLength={COLUMN - 1}
           lengthAdjust="spacingAndGlyphs"

@@ -3,15 +3,15 @@ import {
   type AlignedRow,
   columnAt,
   countSlots,
-  lettersOf,
+  listLetters,
   type Range,
-  runsOf,
-  slotOf,
+  findRuns,
+  columnSlot,
   type Slots,
 } from "./aligned-rows.ts";
 import type { AlignedFamily } from "./aligned-family.ts";
 import { StateMark, STATES } from "./homolog-table.tsx";
-import { colourOf, type ColumnFacts, factsOf, type Scheme } from "./residue-colours.ts";
+import { findColour, type ColumnFacts, countColumn, type Scheme } from "./residue-colours.ts";
 import type { NumberedMatch, State } from "./result.ts";
 
 export const ROW = 20;
@@ -37,7 +37,7 @@ export function AlignmentRows(props: RowsProps) {
   const factsAt = (column: number): ColumnFacts => {
     let known = facts.get(column);
     if (!known) {
-      known = factsOf(family.rows, column, family.conservation[column - 1], family.query[column - 1]);
+      known = countColumn(family.rows, column, family.conservation[column - 1], family.query[column - 1]);
       facts.set(column, known);
     }
     return known;
@@ -48,7 +48,7 @@ export function AlignmentRows(props: RowsProps) {
     <>
       {family.tree.leaves.slice(rows.from, rows.to).map(({ index }, i) => {
         const row = family.rows[index];
-        const letters = lettersOf(row, slots, range);
+        const letters = listLetters(row, slots, range);
         const state = index === 0 ? null : (states.get(index) ?? "missing");
         const looks = letters.map((letter, i) => {
           const { column, inserted } = columnAt(range.from + i, slots);
@@ -57,7 +57,9 @@ export function AlignmentRows(props: RowsProps) {
           const atMatch =
             scheme === "conservation" ? matchLook(letter, column, { match, state, family }) : undefined;
           if (atMatch !== undefined) return atMatch;
-          return index === 0 && scheme === "conservation" ? null : colourOf(scheme, letter, factsAt(column));
+          return index === 0 && scheme === "conservation"
+            ? null
+            : findColour(scheme, letter, factsAt(column));
         });
         return (
           <Row
@@ -100,12 +102,12 @@ interface RowProps {
 
 function Row({ row, slots, range, letters, looks, middles, isQuery, y, toggle }: RowProps) {
   const marks = [...row.insertions].filter(([column]) => {
-    const slot = slotOf(column, slots) + 1;
+    const slot = columnSlot(column, slots) + 1;
     return slot > range.from && slot <= range.to && slots.open?.after !== column;
   });
   return (
     <g class={isQuery ? "query" : undefined}>
-      {Object.entries(Object.groupBy(runsOf(looks), ({ look }) => look)).map(([look, runs]) => (
+      {Object.entries(Object.groupBy(findRuns(looks), ({ look }) => look)).map(([look, runs]) => (
         <path
           key={look}
           class={look}
@@ -128,7 +130,7 @@ function Row({ row, slots, range, letters, looks, middles, isQuery, y, toggle }:
           key={column}
           class="insertion opens"
           d={INSERTION_MARK}
-          transform={`translate(${(slotOf(column, slots) + 1) * COLUMN} ${y + 5})`}
+          transform={`translate(${(columnSlot(column, slots) + 1) * COLUMN} ${y + 5})`}
           onClick={() => toggle(column)}
         >
           <title>{`${inserted.length} inserted after ${column}: ${inserted.toUpperCase()}`}</title>
@@ -141,8 +143,8 @@ function Row({ row, slots, range, letters, looks, middles, isQuery, y, toggle }:
 /** Dotted lines where the homolog is not aligned. */
 function Uncovered({ row, slots, range, y }: { row: AlignedRow; slots: Slots; range: Range; y: number }) {
   const parts: Range[] = [
-    { from: 0, to: slotOf(row.first, slots) },
-    { from: slotOf(row.last, slots) + 1, to: countSlots(slots) },
+    { from: 0, to: columnSlot(row.first, slots) },
+    { from: columnSlot(row.last, slots) + 1, to: countSlots(slots) },
   ];
   return (
     <>

@@ -3,14 +3,14 @@ import { Button } from "../components/button.tsx";
 import { Select } from "../components/field.tsx";
 import { pluralize } from "../format.tsx";
 import { useQuery } from "../page.tsx";
-import { type AlignedFamily, familyOf } from "./aligned-family.ts";
+import { type AlignedFamily, alignFamily } from "./aligned-family.ts";
 import {
   columnAt,
   countSlots,
   printFasta,
   type Range,
   scrollTo,
-  slotOf,
+  columnSlot,
   type Slots,
   visible,
 } from "./aligned-rows.ts";
@@ -21,7 +21,7 @@ import { StateMark, STATES } from "./homolog-table.tsx";
 import type { Layout } from "./newick.ts";
 import { Picture, type Size, useSize } from "./picture.tsx";
 import { isScheme, type Scheme, SCHEMES } from "./residue-colours.ts";
-import { nameOf, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
+import { patternName, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
 
 /** Height of logo and ruler above the rows. */
 const HEAD = 76;
@@ -45,7 +45,7 @@ export function Alignment(props: { result: Result; match: NumberedMatch; fileNam
   const [query, setQuery] = useQuery();
   const asked = query.get("colour") ?? "";
   const scheme: Scheme = isScheme(asked) ? asked : "conservation";
-  const family = useMemo(() => familyOf(result), [result]);
+  const family = useMemo(() => alignFamily(result), [result]);
   const [open, setOpen] = useState<Slots["open"]>(null);
   const slots: Slots = { columns: result.queryLength, open };
   const view = useAlignmentView(family, slots, match);
@@ -126,7 +126,7 @@ function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMa
     width: Math.max(COLUMN, size.width - sides.residues),
     height: Math.max(ROW, Math.min(size.height, total.height) - HEAD),
   };
-  const matched: Range = { from: slotOf(match.start, slots), to: slotOf(match.end, slots) + 1 };
+  const matched: Range = { from: columnSlot(match.start, slots), to: columnSlot(match.end, slots) + 1 };
   const showMatch = (): void => {
     if (box.current)
       box.current.scrollLeft = scrollTo(matched, box.current.clientWidth - sides.residues, COLUMN);
@@ -222,7 +222,7 @@ function AlignmentPicture(props: AlignmentPictureProps) {
         viewBox={`0 0 ${width} ${HEAD + body.height}`}
       >
         <text class="label" x={12} y={16}>
-          {shorten(nameOf(match.pattern), sides === WIDE ? 36 : 15)}
+          {shorten(patternName(match.pattern), sides === WIDE ? 36 : 15)}
         </text>
         <text class="note-text" x={12} y={32}>
           {sides === WIDE ? "Sequence logo, height in bits" : "Logo: bits"}
@@ -319,7 +319,7 @@ function Name(props: {
 }) {
   const { result, homolog, state, sides, y } = props;
   const most = Math.floor(sides.name / 7);
-  const { accession, gene, organism, about } = namesOf(result, homolog);
+  const { accession, gene, organism, about } = rowNames(result, homolog);
   const isWide = sides === WIDE;
   const first = homolog && !isWide ? null : gene;
   return (
@@ -341,7 +341,7 @@ function Name(props: {
   );
 }
 
-function namesOf({ identifier, protein }: Result, homolog: Result["homologs"][number] | undefined) {
+function rowNames({ identifier, protein }: Result, homolog: Result["homologs"][number] | undefined) {
   const { organism = null, gene = null } = homolog ?? protein ?? {};
   const accession = (homolog ?? protein)?.accession ?? (identifier || "Query");
   const name = homolog?.description ?? protein?.name;

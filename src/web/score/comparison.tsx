@@ -7,7 +7,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { STATES } from "./homolog-table.tsx";
-import { CONSERVATION, decimal, overallP, pText, shorten, verdictOf } from "./result.ts";
+import { CONSERVATION, decimal, overallP, pText, shorten, findVerdict } from "./result.ts";
 import { VerdictTag } from "./verdict.tsx";
 
 type Numbers = NonNullable<ComparedMatch["a"]>;
@@ -68,10 +68,10 @@ export function ComparedMatches({ comparison, names }: { comparison: Comparison;
       {rows.length > 0 ? (
         <Table
           caption="Matches of both results"
-          columns={columnsOf(names)}
+          columns={makeColumns(names)}
           rows={rows}
           first={{ rows: 100, of: "matches" }}
-          keyOf={({ motif, start, end }) => `${motif} ${start} ${end}`}
+          rowKey={({ motif, start, end }) => `${motif} ${start} ${end}`}
         />
       ) : (
         <Empty title="No verdict changed">
@@ -82,7 +82,7 @@ export function ComparedMatches({ comparison, names }: { comparison: Comparison;
   );
 }
 
-const columnsOf = ([first, second]: SideNames): Column<ComparedMatch>[] => [
+const makeColumns = ([first, second]: SideNames): Column<ComparedMatch>[] => [
   {
     name: "match",
     title: "Match",
@@ -110,7 +110,7 @@ const Overall = ({ of }: { of: Numbers | null }) =>
     <span class="muted">not searched</span>
   ) : (
     <span>
-      <VerdictTag verdict={verdictOf(of)} />
+      <VerdictTag verdict={findVerdict(of)} />
       <small class="second-line nowrap">
         P&nbsp;{pText(overallP(of))}, z&nbsp;{decimal(of.z)}
       </small>
@@ -158,9 +158,11 @@ export const FlippedMatches = ({ matches }: { matches: readonly ComparedMatch[] 
 const NAMED = 6;
 
 /** `kept in 14: P13481, Chlorocebus aethiops; …`. */
-function statesText(rows: readonly Homolog[], stateOf: (homolog: Homolog) => string): string {
+function statesText(rows: readonly Homolog[], findState: (homolog: Homolog) => string): string {
   const order = Object.values(STATES);
-  const groups = [...Map.groupBy(rows, stateOf)].toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  const groups = [...Map.groupBy(rows, findState)].toSorted(
+    ([a], [b]) => order.indexOf(a) - order.indexOf(b),
+  );
   return groups
     .map(([state, homologs]) => {
       const names = homologs

@@ -33,7 +33,7 @@ export function FeatureTrack({ data, plot }: { data: FeatureLanes; plot: Plot })
   const { group, features } = data;
   const { span, left, width, y } = plot;
   const inView = features.filter(({ start, end }) => end >= span.from && start <= span.to);
-  const lengthOf = ({ start, end }: Feature): number => start - end;
+  const negativeLength = ({ start, end }: Feature): number => start - end;
   const lanes = [...new Set(inView.map(({ lane }) => lane))];
   return (
     <g role="img" aria-label={groupText(group, inView)}>
@@ -46,7 +46,7 @@ export function FeatureTrack({ data, plot }: { data: FeatureLanes; plot: Plot })
             inView.filter((one) => one.lane === lane),
             plot,
             2,
-            lengthOf,
+            negativeLength,
           ).map((feature) => (
             <Stretch
               key={`${lane} ${feature.start} ${feature.end} ${feature.name}`}

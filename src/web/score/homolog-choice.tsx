@@ -20,7 +20,7 @@ export const DEFAULT_CHOICE: ChoiceDraft = {
 };
 
 /** The choice of a job, to be changed. */
-export function draftOf(choice: Job["homologs"]): ChoiceDraft {
+export function toDraft(choice: Job["homologs"]): ChoiceDraft {
   const { organisms = [], leaveOut = [], minIdentity, maxIdentity, maxHomologs } = choice ?? {};
   const percent = (fraction: number | undefined): string =>
     fraction === undefined ? "" : String(Number((100 * fraction).toPrecision(6)));
@@ -34,7 +34,7 @@ export function draftOf(choice: Job["homologs"]): ChoiceDraft {
 }
 
 /** The choice as jobs take it; undefined for the default one. @throws ApiError that names the fields to correct */
-export function choiceOf(draft: ChoiceDraft): HomologChoice | undefined {
+export function parseChoice(draft: ChoiceDraft): HomologChoice | undefined {
   const errors: Record<string, string[]> = {};
   const numberIn = (name: keyof HomologChoice, least: number, most: number): number | undefined => {
     const text = draft[name].trim();
@@ -150,7 +150,7 @@ export function useHomologs(query: URLSearchParams) {
   const isChosen = Object.values(draft).some((text) => text.trim() !== "");
   /** Starts with the homologs of a result. */
   const fill = (job: Job, result: Result): void => {
-    setDraft(draftOf(job.homologs));
+    setDraft(toDraft(job.homologs));
     setIsOwn(job.hasOwnAlignment);
     if (job.hasOwnAlignment) setOwn({ text: alignmentText(result), query: "" });
   };
@@ -158,7 +158,7 @@ export function useHomologs(query: URLSearchParams) {
   const fields = (): object =>
     isOwn
       ? { alignment: own.text, ...(own.query.trim() && { alignmentQuery: own.query.trim() }) }
-      : { homologs: choiceOf(draft) };
+      : { homologs: parseChoice(draft) };
   return { draft, setDraft, own, setOwn, isOwn, setIsOwn, isChosen, fill, fields };
 }
 

@@ -51,7 +51,7 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
         caption="Homologs"
         columns={COLUMNS}
         rows={inOrder(rows, order, (row, name) => row[name as keyof Row] as number | string | null)}
-        keyOf={({ homolog }) => homolog}
+        rowKey={({ homolog }) => homolog}
         order={order}
         onOrder={setOrder}
       />

@@ -91,11 +91,11 @@ function remember(key: Key, most: number, job: Omit<RecentJob, "time">): void {
 const MAX_DRAFT = 2_000_000;
 
 /** Text entered in this tab and not submitted yet. */
-const draftOf = (key: Key) => ({
+const storedDraft = (key: Key) => ({
   read: (): string => readStored(key, ""),
   keep: (text: string): void => void writeStored(key, text === "" || text.length > MAX_DRAFT ? null : text),
 });
 
 /** Proteins and an alignment entered in this tab. */
-export const proteinDraft = draftOf("protein");
-export const alignmentDraft = draftOf("alignment");
+export const proteinDraft = storedDraft("protein");
+export const alignmentDraft = storedDraft("alignment");

@@ -108,7 +108,7 @@ const AllFeatures = ({ known: { protein, features } }: { known: ResultFeatures }
       caption={`Features of ${protein}`}
       rows={features.toSorted((a, b) => a.start - b.start || b.end - a.end)}
       first={{ rows: 50, of: "features" }}
-      keyOf={(feature) => features.indexOf(feature)}
+      rowKey={(feature) => features.indexOf(feature)}
       columns={[
         { name: "name", title: "Feature", heading: true, cell: ({ name, type }) => name || type },
         { name: "place", title: "Residues", numeric: true, cell: placeText },

@@ -29,7 +29,7 @@ export function MatchFilters(props: FilterProps & { table: MatchTable; hasFeatur
     setQuery({ [name]: value, ...firstPage(props) }, { replace: true });
   const shown = table.columns
     .flatMap(({ of, filter }) => (filter && (of !== "features" || hasFeatures) ? filter : []))
-    .toSorted((a, b) => placeOf(a) - placeOf(b));
+    .toSorted((a, b) => filterRank(a) - filterRank(b));
   return (
     <div class="scan-filters" role="group" aria-label="Filters">
       {shown.map((filter) =>
@@ -57,11 +57,11 @@ export function MatchFilters(props: FilterProps & { table: MatchTable; hasFeatur
 }
 
 /** Verdicts come first, and lists that may be long last. */
-const placeOf = (filter: ChoiceFilter | LimitFilter): number =>
+const filterRank = (filter: ChoiceFilter | LimitFilter): number =>
   filter.kind === "limit" ? 1 : filter.choices === null ? 2 : NOT_SCORED in filter.choices ? 0 : 1;
 
 /** The values of a choice that occur or are chosen, in their order; declared ones without counts where none are known. */
-function choicesOf({ name, choices, single }: ChoiceFilter, facets: Facets, chosen: readonly string[]) {
+function listChoices({ name, choices, single }: ChoiceFilter, facets: Facets, chosen: readonly string[]) {
   const counted = new Map((facets[name] ?? []).map((choice) => [choice.value, choice]));
   if (!choices)
     return [...counted.values()].map((choice) => ({
@@ -78,7 +78,7 @@ function choicesOf({ name, choices, single }: ChoiceFilter, facets: Facets, chos
 function Choices(props: FilterProps & { filter: ChoiceFilter; onChange: (chosen: string[]) => void }) {
   const { filter, facets, values, onChange } = props;
   const chosen = (values[filter.name] ?? []) as readonly string[];
-  const choices = choicesOf(filter, facets, chosen);
+  const choices = listChoices(filter, facets, chosen);
   // One value is no choice.
   if (choices.length < 2 && chosen.length === 0) return null;
   return (

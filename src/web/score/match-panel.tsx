@@ -8,7 +8,7 @@ import { motifQuery } from "./proteome.ts";
 import {
   CONSERVATION,
   decimal,
-  nameOf,
+  patternName,
   type NumberedMatch,
   oddsText,
   overallP,
@@ -17,7 +17,7 @@ import {
   shorten,
   tally,
   VERDICT_HELP,
-  verdictOf,
+  findVerdict,
   VERDICTS,
 } from "./result.ts";
 
@@ -78,7 +78,7 @@ export function MatchPanel(props: {
       </div>
       <div class="card-body">
         <p class="hint">
-          <code>{nameOf(pattern)}</code>: {pattern.explanation}.{" "}
+          <code>{patternName(pattern)}</code>: {pattern.explanation}.{" "}
           <a href={href("/proteome", motifQuery(pattern))}>Search a proteome for it</a>
         </p>
         <Parts match={match} />
@@ -94,7 +94,7 @@ export function MatchPanel(props: {
 }
 
 function Parts({ match }: { match: NumberedMatch }) {
-  const verdict = verdictOf(match);
+  const verdict = findVerdict(match);
   const p = overallP(match);
   return (
     <>

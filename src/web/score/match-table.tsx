@@ -33,7 +33,7 @@ interface Props<Row extends TableRow> {
   view: MatchView<Row>;
   /** All rows that the page has, for what depends on imported features and for the numbers of matches by q. */
   all: readonly Row[];
-  keyOf: (row: Row) => string | number;
+  rowKey: (row: Row) => string | number;
   /** Names of the columns that are shown unless people choose others; the first one names the row. */
   columns: readonly string[];
   /** Columns that the page shows differently from the registry. */
@@ -124,7 +124,7 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
         caption={props.caption}
         columns={table.columns
           .filter(({ name }) => shown.has(name))
-          .toSorted((a, b) => placeOf(columns, a.name) - placeOf(columns, b.name))
+          .toSorted((a, b) => columnRank(columns, a.name) - columnRank(columns, b.name))
           .map((column) => {
             const isFirst = column.name === columns[0];
             return pageColumn<Row>(
@@ -134,7 +134,7 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
           })}
         rows={view.rows}
         first={{ rows: first, of: "matches" }}
-        keyOf={props.keyOf}
+        rowKey={props.rowKey}
         order={query.get("order") ?? ""}
         onOrder={(order) => setQuery({ order, ...firstPage(props) }, { replace: true })}
         selected={props.selected}
@@ -144,7 +144,7 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
 }
 
 /** Columns that are shown by default come first, in their order. */
-function placeOf(columns: readonly string[], name: string): number {
+function columnRank(columns: readonly string[], name: string): number {
   const place = columns.indexOf(name);
   return place < 0 ? columns.length : place;
 }

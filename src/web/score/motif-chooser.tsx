@@ -14,7 +14,7 @@ const ROWS = 60;
 
 type Fields = ApiError["fields"];
 
-const textOf = ({ name, aliases, expression, description, citation }: MotifClass): string =>
+const searchText = ({ name, aliases, expression, description, citation }: MotifClass): string =>
   [name, ...aliases, expression, description, citation].join(" ").toLowerCase();
 
 /** Chooses named motifs, found by any word of their name, expression or description. */
@@ -30,7 +30,7 @@ export function MotifChooser(props: {
   const id = useId();
   const found = useMemo(() => {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    return (classes ?? []).filter((motif) => words.every((word) => textOf(motif).includes(word)));
+    return (classes ?? []).filter((motif) => words.every((word) => searchText(motif).includes(word)));
   }, [classes, search]);
   const isChosen = ({ name, aliases }: MotifClass): boolean =>
     chosen.some((each) => each === name || aliases.includes(each));
@@ -117,7 +117,7 @@ export function PatternList(props: {
   onChange: (patterns: string[]) => void;
   errors: readonly string[] | undefined;
   /** Errors of one of them. */
-  errorsOf: (pattern: string) => readonly string[] | undefined;
+  findErrors: (pattern: string) => readonly string[] | undefined;
 }) {
   const { patterns, onChange, errors = [] } = props;
   const shown = patterns.length === 0 ? [""] : patterns;
@@ -132,7 +132,7 @@ export function PatternList(props: {
           key={i}
           label={`Pattern ${i + 1}`}
           value={pattern}
-          errors={props.errorsOf(pattern)?.map(capitalized)}
+          errors={props.findErrors(pattern)?.map(capitalized)}
           onChange={(value) => set(i, value)}
           onRemove={shown.length > 1 ? () => onChange(shown.toSpliced(i, 1)) : undefined}
         />

@@ -12,13 +12,13 @@ export const sortable = <Row>(
 export function inOrder<Row>(
   rows: readonly Row[],
   order: Order,
-  valueOf: (row: Row, name: string) => number | string | null | undefined,
+  sortValue: (row: Row, name: string) => number | string | null | undefined,
 ): Row[] {
   const name = order.replace(/^-/, "");
   if (name === "") return [...rows];
   const sign = order.startsWith("-") ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [x, y] = [valueOf(a, name) ?? null, valueOf(b, name) ?? null];
+    const [x, y] = [sortValue(a, name) ?? null, sortValue(b, name) ?? null];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return sign * (typeof x === "string" || typeof y === "string" ? compareText(x, y) : x === y ? 0 : x - y);
   });

@@ -14,7 +14,7 @@ const BAR = 0.8;
  */
 export function PValueChart({ bins }: { bins: Bins }) {
   const most = Math.max(1, ...bins.flatMap(({ matches, expected }) => [matches, expected]));
-  const heightOf = (matches: number): number => HEIGHT * Math.sqrt(matches / most);
+  const barHeight = (matches: number): number => HEIGHT * Math.sqrt(matches / most);
   const width = 100 / bins.length;
   return (
     <Card
@@ -37,15 +37,15 @@ export function PValueChart({ bins }: { bins: Bins }) {
             <rect
               x={`${(i + (1 - BAR) / 2) * width}%`}
               width={`${BAR * width}%`}
-              y={HEIGHT - heightOf(matches)}
-              height={heightOf(matches)}
+              y={HEIGHT - barHeight(matches)}
+              height={barHeight(matches)}
             />
             <line
               class="expected"
               x1={`${i * width}%`}
               x2={`${(i + 1) * width}%`}
-              y1={HEIGHT - heightOf(expected)}
-              y2={HEIGHT - heightOf(expected)}
+              y1={HEIGHT - barHeight(expected)}
+              y2={HEIGHT - barHeight(expected)}
             />
             <text x={`${(i + 0.5) * width}%`} y={HEIGHT + 14}>
               {i % 4 === 0 ? `≤ ${p}` : ""}

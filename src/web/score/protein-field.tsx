@@ -62,7 +62,7 @@ export function ProteinField(props: {
       />
       <div class="row between">
         <span role="status">
-          {accession === null ? summaryOf(input) : <CorpusProtein {...{ accession }} onChoose={onInput} />}{" "}
+          {accession === null ? summarize(input) : <CorpusProtein {...{ accession }} onChoose={onInput} />}{" "}
           {input.kind === "proteins" && looksLikeNucleotides(input.entries) && (
             <Tag tone="warn">Looks like DNA or RNA: translate it first</Tag>
           )}
@@ -82,7 +82,7 @@ export function ProteinField(props: {
 const appended = (text: string, line: string): string =>
   text.trim() === "" ? line : `${text.trimEnd()}\n${line}`;
 
-function summaryOf(input: ProteinInput): string {
+function summarize(input: ProteinInput): string {
   if (input.kind !== "proteins") return "";
   const { entries } = input;
   const [{ name, sequence }] = entries;

@@ -5,7 +5,7 @@ import type { Job } from "./job.ts";
 export type ProteinNames = Pick<ProteinObject, "accession" | "gene" | "name" | "organism">;
 
 /** The name of a protein for headings: its own, else that of its gene or entry. */
-const titleOf = ({ name, gene, entryName, accession }: ProteinObject): string =>
+const proteinTitle = ({ name, gene, entryName, accession }: ProteinObject): string =>
   name || gene || entryName || accession;
 
 /** The query of a job in a heading. */
@@ -13,7 +13,7 @@ export const titleOfJob = (job: Job | null, otherwise: string): string => titleO
 
 /** The heading for anything that names a query. */
 export const titleOfQuery = (query: Pick<Job, "identifier" | "protein"> | null, otherwise: string): string =>
-  query?.protein ? titleOf(query.protein) : query?.identifier || otherwise;
+  query?.protein ? proteinTitle(query.protein) : query?.identifier || otherwise;
 
 /** The query of a job in a list: gene and species. */
 export const shortTitleOfJob = ({ protein, identifier }: Pick<Job, "identifier" | "protein">): string =>
@@ -25,7 +25,7 @@ export const shortTitleOfJob = ({ protein, identifier }: Pick<Job, "identifier" 
 export function ProteinIdentity({ of }: { of: ProteinObject | null | undefined }) {
   if (!of) return null;
   const { gene, organism, accession } = of;
-  const databases = databasesOf(accession);
+  const databases = databaseLinks(accession);
   return (
     <p class="identity">
       {gene && <b>{gene}</b>}
@@ -62,7 +62,7 @@ export function ProteinCell({ identifier, of }: { identifier: string; of: Protei
 const UNIPROT = /^(?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})$/;
 
 /** Pages about a protein of UniProt; none for other accessions. */
-export function databasesOf(accession: string): [name: string, address: string][] {
+export function databaseLinks(accession: string): [name: string, address: string][] {
   const [own, isoform] = accession.split("-");
   if (!UNIPROT.test(own)) return [];
   return [

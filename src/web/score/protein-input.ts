@@ -22,13 +22,13 @@ export function readProtein(text: string): ProteinInput {
   if (listed.length > 0) return { kind: "proteins", entries: listed as [Entry, ...Entry[]] };
   const { sequence, fault } = readProteinText(text);
   if (!fault) return { kind: "proteins", entries: [{ name: "", sequence }] };
-  const accession = wordsOf(text).find(isAccession);
+  const accession = splitWords(text).find(isAccession);
   if (accession === undefined) return wrong(text, fault.position, fault.reason);
   const reason = `“${accession}” is an accession, but the rest is not. Enter either accessions or sequences.`;
   return wrong(text, text.indexOf(accession), reason);
 }
 
-const wordsOf = (text: string): string[] => text.split(/[\s,;]+/).filter((word) => word !== "");
+const splitWords = (text: string): string[] => text.split(/[\s,;]+/).filter((word) => word !== "");
 
 /** A word of letters and digits is not a sequence: numbers beside one are separate words. */
 const isAccession = (word: string): boolean => isName(word) && /\d/.test(word) && /[A-Z]/i.test(word);
@@ -39,7 +39,7 @@ const SYMBOL = /^[A-Z]{2,9}$/;
 
 /** Accessions, or a list of accessions and genes with one on each line; empty for any other text. */
 function readList(text: string): Entry[] {
-  const lines = text.split(/\r\n|\r|\n/).map((line) => (line.startsWith("#") ? [] : wordsOf(line)));
+  const lines = text.split(/\r\n|\r|\n/).map((line) => (line.startsWith("#") ? [] : splitWords(line)));
   const words = lines.flat();
   const isList =
     words.length > 0 &&

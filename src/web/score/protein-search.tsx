@@ -17,7 +17,7 @@ const find = (query: string, limit: number, signal: AbortSignal): Promise<Protei
 /** Proteins of the corpus with these words, as a combobox shows them. */
 export async function findProteins(text: string, signal: AbortSignal): Promise<Found<ProteinObject>> {
   const { total, results } = await find(text, MOST, signal);
-  return { options: results, note: noteOf(total, results.length) };
+  return { options: results, note: describeFound(total, results.length) };
 }
 
 /** Finds a protein of the corpus by name, gene, species or accession. */
@@ -28,7 +28,7 @@ export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => v
     shown=""
     onlyTyped
     search={findProteins}
-    keyOf={({ accession }) => accession}
+    optionKey={({ accession }) => accession}
     onChoose={({ accession }) => onChoose(accession)}
   >
     {(protein) => <ProteinOption of={protein} />}
@@ -44,7 +44,7 @@ export const ProteinOption = ({ of }: { of: ProteinObject }) => (
   </>
 );
 
-function noteOf(total: number, shown: number): string | undefined {
+function describeFound(total: number, shown: number): string | undefined {
   if (total === 0) return "No protein of the corpus has these words.";
   return total > shown ? `${formatCount(total - shown)} more. Add a word, such as a species.` : undefined;
 }

@@ -114,7 +114,7 @@ const ClassField = (props: {
         note: more > 0 ? `${formatCount(more)} more. Add a word.` : undefined,
       };
     }}
-    keyOf={({ name }) => name}
+    optionKey={({ name }) => name}
     onChoose={({ name }) => props.onChange(name)}
   >
     {({ name, expression, description }) => (

@@ -6,12 +6,12 @@ import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import type { PageColumn } from "./match-cells.tsx";
 import { MatchTable, Rows } from "./match-table.tsx";
-import { databasesOf } from "./protein-identity.tsx";
+import { databaseLinks } from "./protein-identity.tsx";
 import {
   isOver,
-  labelOf,
+  verdictLabel,
   type Match,
-  motifOf,
+  motifName,
   offsetIn,
   PAGE,
   scoreQuery,
@@ -28,7 +28,7 @@ const NARROWEST = 3;
 /** Columns that are shown by default. */
 const COLUMNS = ["accession", "label", "start", "disorder", "kept", "z", "overall_p", "q"];
 
-const ownOf = (search: Search): Record<string, PageColumn<Match>> => ({
+const pageColumns = (search: Search): Record<string, PageColumn<Match>> => ({
   accession: { cell: (match) => <ProteinLink search={search} match={match} /> },
   start: {
     title: "Match",
@@ -48,7 +48,7 @@ const ownOf = (search: Search): Record<string, PageColumn<Match>> => ({
 export function ProteomeMatches({ search }: { search: Search }) {
   const { results, matches, passing, facets } = search;
   const hasNotes = results.some(({ notes }) => notes != null);
-  const name = `${motifOf(search)
+  const name = `${motifName(search)
     .replace(/[^\w.-]+/g, "_")
     .slice(0, 40)}-proteome`;
   const props = {
@@ -58,9 +58,9 @@ export function ProteomeMatches({ search }: { search: Search }) {
     view: { rows: results, total: matches, passing, facets },
     all: results,
     isPaged: true,
-    keyOf: ({ rank }: Match) => rank,
+    rowKey: ({ rank }: Match) => rank,
     columns: hasNotes ? [...COLUMNS, "known_instance"] : COLUMNS,
-    own: ownOf(search),
+    own: pageColumns(search),
     download: isOver(search)
       ? {
           path: `${searchPath(search.id)}/matches`,
@@ -103,7 +103,7 @@ function Pages({ search: { passing, results } }: { search: Search }) {
 /** Links to scoring the protein for the motif, and to its entry in UniProt. */
 function ProteinLink({ search, match: { protein, start } }: { search: Search; match: Match }) {
   const { gene, accession, name, organism } = protein;
-  const [uniprot] = databasesOf(accession);
+  const [uniprot] = databaseLinks(accession);
   return (
     <>
       <a href={href("/score", scoreQuery(search, protein))}>
@@ -146,7 +146,7 @@ const Place = ({ of: match }: { of: Match }) => (
     <svg class="mini" height="16" aria-hidden="true">
       <rect class="mini-base" y="6" width="100%" height="4" rx="2" />
       <rect
-        class={`tone-${VERDICTS[labelOf(match)].tone}`}
+        class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
         x={`${Math.min((100 * (match.start - 1)) / match.protein.length, 100 - NARROWEST)}%`}
         y="1"
         width={`${Math.max(NARROWEST, (100 * (match.end - match.start + 1)) / match.protein.length)}%`}

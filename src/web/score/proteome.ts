@@ -18,13 +18,13 @@ export const searchPath = (id: string): string => `${PROTEOME_API}/searches/${en
 export const isOver = ({ state }: Pick<Search, "state">): boolean =>
   state !== "queued" && state !== "running";
 
-export const motifOf = ({ motifClass, expression }: Search): string => motifClass ?? expression;
+export const motifName = ({ motifClass, expression }: Search): string => motifClass ?? expression;
 
 /** The search as a title: `P..P in Homo sapiens`. */
 export const titleOfSearch = (search: Search): string =>
-  `${motifOf(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
+  `${motifName(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
 
-export const labelOf = ({ label }: Match): Verdict => label ?? "not scored";
+export const verdictLabel = ({ label }: Match): Verdict => label ?? "not scored";
 
 /** Matches on a page. */
 export const PAGE = 50;

@@ -7,7 +7,7 @@ import { pluralize, formatTime } from "../format.tsx";
 import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
 import { titleOfJob } from "./protein-identity.tsx";
 import { VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { labelOf, type Scan, readScan } from "./scan.ts";
+import { verdictLabel, type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Results that the card shows. */
@@ -82,7 +82,7 @@ function Result({ of }: { of: Recent }) {
           {job.protein?.gene && `${job.protein.gene}, `}
           {job.protein?.organism && <i>{job.protein.organism}</i>}
           {job.protein && " · "}
-          {motifsOf(job)}
+          {formatMotifs(job)}
         </small>
       </span>
       {job.ended === null && <progress aria-label="Progress" max={1} value={job.fraction ?? undefined} />}
@@ -95,15 +95,15 @@ function Result({ of }: { of: Recent }) {
   );
 }
 
-const motifsOf = ({ patterns }: Job): string =>
+const formatMotifs = ({ patterns }: Job): string =>
   patterns.length > NAMED
     ? pluralize(patterns.length, "motif")
     : patterns.map(({ name, expression }) => name ?? expression).join(", ");
 
 /** Counts the matches with the best verdict that occurs. */
 function Answer({ of: { matches } }: { of: Scan }) {
-  const best = VERDICT_ORDER.find((verdict) => matches.some((match) => labelOf(match) === verdict));
-  const count = matches.filter((match) => labelOf(match) === best).length;
+  const best = VERDICT_ORDER.find((verdict) => matches.some((match) => verdictLabel(match) === verdict));
+  const count = matches.filter((match) => verdictLabel(match) === best).length;
   if (best === undefined) return <>no match</>;
   const isEvidence = best === "likely functional" || best === "possible";
   return (
@@ -130,7 +130,7 @@ function orderedStretches({ disorder, queryLength }: Scan): { x: number; width: 
 function Thumbnail({ of: scan }: { of: Scan }) {
   const matches = scan.matches
     .toReversed()
-    .toSorted((a, b) => VERDICT_ORDER.indexOf(labelOf(b)) - VERDICT_ORDER.indexOf(labelOf(a)));
+    .toSorted((a, b) => VERDICT_ORDER.indexOf(verdictLabel(b)) - VERDICT_ORDER.indexOf(verdictLabel(a)));
   return (
     <svg class="thumbnail" width="120" height="20" aria-hidden="true">
       <rect class="line" y="9" width="100%" height="2" />
@@ -140,7 +140,7 @@ function Thumbnail({ of: scan }: { of: Scan }) {
       {matches.map((match) => (
         <rect
           key={match.number}
-          class={`tone-${VERDICTS[labelOf(match)].tone}`}
+          class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
           x={`${(100 * (match.start - 1)) / scan.queryLength}%`}
           width="4"
           y="2"

@@ -17,11 +17,11 @@ export interface ColumnFacts {
   /** Share of homologs with the query's residue; null if none covers the column. */
   conservation: number | null;
   /** Share of a group of residues among the rows that cover the column. */
-  shareOf: (residues: string) => number;
+  residueShare: (residues: string) => number;
 }
 
 /** Counts a column's residues once. */
-export function factsOf(
+export function countColumn(
   rows: readonly AlignedRow[],
   column: number,
   conservation: number | null,
@@ -35,13 +35,13 @@ export function factsOf(
     const residue = residues[column - 1];
     counts.set(residue, (counts.get(residue) ?? 0) + 1);
   }
-  const shareOf = (residues: string): number =>
+  const residueShare = (residues: string): number =>
     Array.from(residues).reduce((sum, residue) => sum + (counts.get(residue) ?? 0), 0) / (covered || 1);
-  return { query, conservation, shareOf };
+  return { query, conservation, residueShare };
 }
 
 /** The class of a residue's background; null for none. */
-export function colourOf(scheme: Scheme, residue: string, column: ColumnFacts): string | null {
+export function findColour(scheme: Scheme, residue: string, column: ColumnFacts): string | null {
   if (scheme === "clustal") return clustal(residue, column);
   if (scheme === "hydropathy") return hydropathy(residue);
   if (scheme === "none" || residue !== column.query) return null;
@@ -72,10 +72,12 @@ const CLUSTAL: readonly Rule[] = [
   ["cyan", "HY", [0.6, HYDROPHOBIC], [0.85, "W,Y,A,C,P,Q,F,H,I,L,M,V"]],
 ];
 
-function clustal(residue: string, { shareOf }: ColumnFacts): string | null {
+function clustal(residue: string, { residueShare }: ColumnFacts): string | null {
   const rule = CLUSTAL.find(([, residues, ...conditions]) => {
     if (!residues.includes(residue)) return false;
-    return conditions.some(([share, groups]) => groups.split(",").some((group) => shareOf(group) > share));
+    return conditions.some(([share, groups]) =>
+      groups.split(",").some((group) => residueShare(group) > share),
+    );
   });
   return rule ? `clustal-${rule[0]}` : null;
 }
@@ -91,5 +93,5 @@ const hydropathy = (residue: string): string | null =>
         : null;
 
 /** Colour of a letter in the logo, by the nature of its residue. */
-export const natureOf = (residue: string): string =>
+export const findNature = (residue: string): string =>
   ["AILMFWVC", "KR", "DE", "NQST", "HY", "GP"].findIndex((residues) => residues.includes(residue)).toString();

@@ -27,7 +27,7 @@ export function ResultMatches(props: {
       title="Matches"
       caption="Matches"
       {...{ view, all, selected }}
-      keyOf={({ number }) => number!}
+      rowKey={({ number }) => number!}
       first={100}
       filtersAbove
       columns={COLUMNS}

@@ -54,7 +54,7 @@ export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string]
   ],
 ];
 
-export const verdictOf = ({
+export const findVerdict = ({
   overallVerdict,
 }: {
   overallVerdict?: MatchScore["overallVerdict"] | undefined;
@@ -89,12 +89,12 @@ export interface NumberedMatch extends MatchScore {
   pattern: PatternScores;
 }
 
-export const nameOf = ({ name, expression }: PatternScores): string => name ?? expression;
+export const patternName = ({ name, expression }: PatternScores): string => name ?? expression;
 
 export const shorten = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
-export function matchesOf({ patterns }: Result): NumberedMatch[] {
+export function listMatches({ patterns }: Result): NumberedMatch[] {
   let number = 0;
   return patterns.flatMap((pattern) =>
     pattern.matches.map((match) => Object.assign({ number: ++number, pattern }, match)),
@@ -163,8 +163,10 @@ export function tally({ atHomologs }: Pick<MatchScore, "atHomologs">): Record<"s
 export function roundedParts(values: readonly number[], sum: number): number[] {
   const parts = values.map((value) => Math.round(100 * value));
   const surplus = parts.reduce((total, part) => total + part, 0) - Math.round(100 * Number(sum.toFixed(2)));
-  const errorOf = (i: number): number => Math.sign(surplus) * (parts[i] - 100 * values[i]);
-  const largest = [...parts.keys()].toSorted((i, j) => errorOf(j) - errorOf(i)).slice(0, Math.abs(surplus));
+  const roundingError = (i: number): number => Math.sign(surplus) * (parts[i] - 100 * values[i]);
+  const largest = [...parts.keys()]
+    .toSorted((i, j) => roundingError(j) - roundingError(i))
+    .slice(0, Math.abs(surplus));
   for (const i of largest) parts[i] -= Math.sign(surplus);
   return parts.map((part) => part / 100 + 0);
 }
@@ -172,7 +174,7 @@ export function roundedParts(values: readonly number[], sum: number): number[] {
 /** The result in one sentence. */
 export function answer(matches: readonly NumberedMatch[]): string {
   const total = matches.length === 1 ? "the only match" : `${formatCount(matches.length)} matches`;
-  const likely = matches.filter((match) => verdictOf(match) === "likely functional");
+  const likely = matches.filter((match) => findVerdict(match) === "likely functional");
   if (likely.length === 0)
     return matches.length === 1
       ? "The only match is not likely functional."

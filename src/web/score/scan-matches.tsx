@@ -7,7 +7,7 @@ import type { MatchDownload } from "./match-table.tsx";
 import { MatchTable } from "./match-table.tsx";
 import type { MatchView } from "./match-view.ts";
 import { shorten } from "./result.ts";
-import { regionOf, typeOf, TYPES } from "./scan.ts";
+import { findRegion, findType, TYPES } from "./scan.ts";
 
 /** Columns that are shown by default. */
 const COLUMNS = ["motif", "label", "start", "kept", "overall_p", "q"];
@@ -17,9 +17,9 @@ interface Props<Row> {
   matches: readonly Row[];
   download: Omit<MatchDownload, "others">;
   /** The job of a match, to which its row leads. */
-  jobOf: (match: Row) => string;
+  findJob: (match: Row) => string;
   /** Name of the protein of a match, if the matches are of several. */
-  proteinOf?: (match: Row) => string;
+  findProtein?: (match: Row) => string;
 }
 
 /** The ranked matches of scans; each row leads to its match in the result. */
@@ -27,8 +27,8 @@ export const ScanMatches = <Row extends ScanMatch>({
   view,
   matches,
   download,
-  jobOf,
-  proteinOf,
+  findJob,
+  findProtein,
 }: Props<Row>) => (
   <MatchTable
     table={MATCH_TABLES.scan}
@@ -36,18 +36,18 @@ export const ScanMatches = <Row extends ScanMatch>({
     caption="Matches of all motif classes"
     view={view}
     all={matches}
-    keyOf={(match) => `${jobOf(match)} ${match.number}`}
+    rowKey={(match) => `${findJob(match)} ${match.number}`}
     first={100}
     columns={COLUMNS}
     own={{
       motif: {
         title: "Motif class",
         cell: (match) => (
-          <a href={href(`/score/${jobOf(match)}`, { match: match.number })}>
-            {proteinOf && <b>{proteinOf(match)}: </b>}
+          <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
+            {findProtein && <b>{findProtein(match)}: </b>}
             {match.motif}
             <small class="second-line">
-              {TYPES[typeOf(match)].name}, group {match.group}
+              {TYPES[findType(match)].name}, group {match.group}
               {match.isBest && ", best"}
               <span class="unseen">{` at ${match.start}`}</span>
             </small>
@@ -62,7 +62,7 @@ export const ScanMatches = <Row extends ScanMatch>({
 );
 
 function Place({ of: match }: { of: ScanMatch }) {
-  const region = regionOf(match);
+  const region = findRegion(match);
   return (
     <>
       <code>{shorten(match.text, 14)}</code>

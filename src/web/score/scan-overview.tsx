@@ -4,8 +4,8 @@ import { formatCount } from "../format.tsx";
 import { type Feature, type FeatureGroup, featureText, GROUP_ORDER, GROUPS, groupText } from "./features.ts";
 import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { labelOf, type Scan, type ScanMatch, TYPE_ORDER, typeOf, TYPES } from "./scan.ts";
-import { ticksOf } from "./track-geometry.ts";
+import { verdictLabel, type Scan, type ScanMatch, TYPE_ORDER, findType, TYPES } from "./scan.ts";
+import { chooseTicks } from "./track-geometry.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Height of a lane, and of a match in it, so that colour is not all that tells the label. */
@@ -41,7 +41,7 @@ export function ScanOverview(props: {
   const lanes = TYPE_ORDER.map((type) => ({
     type,
     // The best matches are drawn last, on top.
-    matches: drawn.filter((match) => typeOf(match) === type).toReversed(),
+    matches: drawn.filter((match) => findType(match) === type).toReversed(),
   })).filter(({ matches }) => matches.length > 0);
   return (
     <Card
@@ -85,7 +85,7 @@ export function ScanOverview(props: {
               role="img"
               aria-label="Predicted disorder; the line is at 0.5"
             >
-              <path class="lane-disorder" d={areaOf(disorder)} />
+              <path class="lane-disorder" d={areaPath(disorder)} />
               <line class="lane-threshold" x1="0" x2={length} y1="14" y2="14" />
             </svg>
           </>
@@ -104,11 +104,11 @@ export function ScanOverview(props: {
               {matches.map((match) => (
                 <rect
                   key={match.number}
-                  class={`tone-${VERDICTS[labelOf(match)].tone}`}
+                  class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
                   x={`${x(match.start - 1)}%`}
                   width={`${Math.max(NARROWEST, x(match.end - match.start + 1))}%`}
-                  y={LANE - HEIGHTS[labelOf(match)]}
-                  height={HEIGHTS[labelOf(match)]}
+                  y={LANE - HEIGHTS[verdictLabel(match)]}
+                  height={HEIGHTS[verdictLabel(match)]}
                 >
                   <title>{`${match.motif}, ${match.text} ${match.start}–${match.end}`}</title>
                 </rect>
@@ -118,7 +118,7 @@ export function ScanOverview(props: {
         ))}
         <span />
         <svg class="lane" height="16" aria-hidden="true">
-          {ticksOf({ from: 1, to: length }, TICKS_WIDTH / length).map((residue) => (
+          {chooseTicks({ from: 1, to: length }, TICKS_WIDTH / length).map((residue) => (
             <text key={residue} x={`${x(residue - 0.5)}%`} y="12">
               {residue}
             </text>
@@ -155,5 +155,5 @@ function FeatureLane(props: { group: FeatureGroup; features: readonly Feature[];
   );
 }
 
-const areaOf = (values: readonly number[]): string =>
+const areaPath = (values: readonly number[]): string =>
   `M0 28${values.map((value, i) => `L${i + 0.5} ${(28 * (1 - value)).toFixed(1)}`).join("")}L${values.length} 28Z`;

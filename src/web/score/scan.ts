@@ -28,19 +28,19 @@ export const TYPES = Object.fromEntries(
     { name: type === "other" ? "Other" : CLASS_TYPES[type], lane: LANES[type] },
   ]),
 ) as Readonly<Record<Type, { name: string; lane: string }>>;
-export const typeOf = ({ type }: Pick<ScanMatch, "type">): Type => type ?? "other";
+export const findType = ({ type }: Pick<ScanMatch, "type">): Type => type ?? "other";
 
 /** The region of a match in words; null if it is unknown. */
-export function regionOf(match: ScanMatch): string | null {
+export function findRegion(match: ScanMatch): string | null {
   const value = isDisordered(match);
   return value === null ? null : value ? "disordered" : "ordered";
 }
 
-export const labelOf = ({ label }: Pick<ScanMatch, "label">): Verdict => label ?? "not scored";
+export const verdictLabel = ({ label }: Pick<ScanMatch, "label">): Verdict => label ?? "not scored";
 
 /** The scan in one sentence. */
 export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">): string {
-  const count = (label: Verdict): number => matches.filter((match) => labelOf(match) === label).length;
+  const count = (label: Verdict): number => matches.filter((match) => verdictLabel(match) === label).length;
   const [likely, possible] = [count("likely functional"), count("possible")];
   if (tested === 0) return "No match has a P value.";
   if (likely + possible === 0)

@@ -5,7 +5,7 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { navigate, useQuery } from "../page.tsx";
 import { alignmentText } from "./alignment-field.tsx";
-import { type ChoiceDraft, choiceOf, draftOf, HomologFields, otherErrors } from "./homolog-choice.tsx";
+import { type ChoiceDraft, parseChoice, toDraft, HomologFields, otherErrors } from "./homolog-choice.tsx";
 import { type Job, rememberJob, submitJob } from "./job.ts";
 import { percent, type Result } from "./result.ts";
 
@@ -14,7 +14,7 @@ type Row = Result["homologs"][number] & { index: number };
 /** Chooses among the homologs of a result, and scores the same query with them. */
 export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
   const [query] = useQuery();
-  const [draft, setDraft] = useState<ChoiceDraft>(() => draftOf(job.homologs));
+  const [draft, setDraft] = useState<ChoiceDraft>(() => toDraft(job.homologs));
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
   const isOwn = job.hasOwnAlignment;
   const rows = result.homologs.map((homolog, index): Row => Object.assign({ index }, homolog));
@@ -26,7 +26,7 @@ export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
   };
   const form = useSubmission(async () => {
     const again = await submitJob({
-      ...requestOf(job, result),
+      ...makeRequest(job, result),
       ...chosen(result, { isOwn, draft, unticked }),
     });
     rememberJob(again.id, `${job.identifier || "protein"} · chosen homologs`);
@@ -51,10 +51,10 @@ export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
         </div>
         <Table
           caption="Homologs to use"
-          columns={columnsOf(unticked, tick)}
+          columns={makeColumns(unticked, tick)}
           rows={rows}
           first={{ rows: 25, of: "homologs" }}
-          keyOf={({ index }) => index}
+          rowKey={({ index }) => index}
         />
         <div class="card-body">
           {otherErrors(errors).length > 0 && <p class="error">{otherErrors(errors).join(" ")}</p>}
@@ -73,7 +73,7 @@ export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
   );
 }
 
-const columnsOf = (
+const makeColumns = (
   unticked: ReadonlySet<number>,
   tick: (index: number, on: boolean) => void,
 ): Column<Row>[] => [
@@ -95,7 +95,7 @@ const columnsOf = (
 ];
 
 /** A request for a new job with the query, motifs and model of this one. */
-export const requestOf = ({ patterns }: Job, { identifier, model }: Result) => ({
+export const makeRequest = ({ patterns }: Job, { identifier, model }: Result) => ({
   identifier,
   scoringModel: model,
   patterns: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
@@ -110,5 +110,5 @@ function chosen(
   if (isOwn) return { alignment: alignmentText(result, (index) => !unticked.has(index)) };
   const leftOut = [...unticked].map((index) => result.homologs[index].accession);
   const leaveOut = [draft.leaveOut, ...leftOut].filter(Boolean).join(", ");
-  return { querySequence: result.alignment.query, homologs: choiceOf({ ...draft, leaveOut }) };
+  return { querySequence: result.alignment.query, homologs: parseChoice({ ...draft, leaveOut }) };
 }

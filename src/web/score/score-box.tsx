@@ -32,16 +32,16 @@ const NOTHING: Chosen = { text: "", shown: "" };
 /** Residues of the shortest text that is taken for a sequence. */
 const SHORTEST = 20;
 
-const entriesOf = (text: string): readonly Entry[] => {
+const parseEntries = (text: string): readonly Entry[] => {
   const input = readProtein(text);
   return input.kind === "proteins" ? input.entries : [];
 };
 
-const isSequence = (text: string): boolean => (entriesOf(text)[0]?.sequence?.length ?? 0) >= SHORTEST;
+const isSequence = (text: string): boolean => (parseEntries(text)[0]?.sequence?.length ?? 0) >= SHORTEST;
 
 /** The sequences that the field shows. */
-function shownOf(text: string): string {
-  const entries = entriesOf(text);
+function shownText(text: string): string {
+  const entries = parseEntries(text);
   if (entries.length > 1) return pluralize(entries.length, "protein");
   const { name, sequence } = entries[0] ?? { name: text, sequence: null };
   return [name, sequence && `${formatCount(sequence.length)} residues`].filter(Boolean).join(", ");
@@ -54,7 +54,7 @@ export function ScoreBox() {
   const classes = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
   const names = classes.value?.results.map(({ name }) => name) ?? [];
   const form = useSubmission(async () => {
-    const entries = entriesOf(chosen.text);
+    const entries = parseEntries(chosen.text);
     if (entries.length === 0) refuse("protein", "Choose a protein, or paste a sequence.");
     if (entries.length > 1) {
       proteinDraft.keep(chosen.text);
@@ -68,7 +68,7 @@ export function ScoreBox() {
     navigate(`/${motif === "" ? "scan" : "score"}/${job.id}`);
     return true;
   });
-  const take = (text: string): void => setChosen({ text, shown: shownOf(text) });
+  const take = (text: string): void => setChosen({ text, shown: shownText(text) });
   return (
     <section class="card score-box" aria-labelledby="score-box">
       <div class="row between">
@@ -147,7 +147,7 @@ function ProteinInput(props: {
   const choose = (option: Option): void =>
     props.onChoose(
       "sequences" in option
-        ? { text: option.sequences, shown: shownOf(option.sequences) }
+        ? { text: option.sequences, shown: shownText(option.sequences) }
         : {
             text: option.accession,
             shown: [shortTitleOfJob({ protein: option, identifier: null }), option.accession].join(", "),
@@ -164,7 +164,7 @@ function ProteinInput(props: {
       search={async (text, signal) =>
         isSequence(text) ? { options: [{ sequences: text }] } : findProteins(text, signal)
       }
-      keyOf={(option) => ("sequences" in option ? option.sequences : option.accession)}
+      optionKey={(option) => ("sequences" in option ? option.sequences : option.accession)}
       optionOnLeave={(typed, options) =>
         typed === ""
           ? { sequences: "" }
@@ -174,7 +174,7 @@ function ProteinInput(props: {
     >
       {(option) =>
         "sequences" in option ? (
-          <>Use this sequence, {shownOf(option.sequences)}</>
+          <>Use this sequence, {shownText(option.sequences)}</>
         ) : (
           <ProteinOption of={option} />
         )

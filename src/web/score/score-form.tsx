@@ -116,7 +116,7 @@ export function ScoreForm(props: {
             onChange={of.setPatterns}
             errors={fields.patterns}
             // Empty and repeated patterns are not sent.
-            errorsOf={(pattern) => fields[`patterns.${of.filled.indexOf(pattern.trim())}`]}
+            findErrors={(pattern) => fields[`patterns.${of.filled.indexOf(pattern.trim())}`]}
           />
         </Card>
       </div>

@@ -15,7 +15,7 @@ export interface LogoLetter {
  * for the effective number of homologs, and scaled by the share of homologs that have a residue here. Homologs that do
  * not cover the column do not count.
  */
-export function logoOf(
+export function makeLogo(
   rows: readonly AlignedRow[],
   weights: readonly number[],
   column: number,

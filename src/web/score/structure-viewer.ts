@@ -54,7 +54,7 @@ export async function openStructure(
   const viewer = createViewer(element, { backgroundColor: background });
   if (!viewer) throw new Error("The viewer could not be started.");
   viewer.addModel(file, model.format === "pdb" ? "pdb" : "cif");
-  return viewOf(viewer, model);
+  return makeView(viewer, model);
 }
 
 /** The viewer itself would draw nothing, and say nothing. */
@@ -63,15 +63,15 @@ function hasWebGl(): boolean {
   return (canvas.getContext("webgl2") ?? canvas.getContext("webgl")) !== null;
 }
 
-function viewOf(viewer: GLViewer, { chain, residues }: StructureModel): StructureView {
+function makeView(viewer: GLViewer, { chain, residues }: StructureModel): StructureView {
   /** Place in the query of each residue of the chain. */
   const places = new Map(residues.flatMap((number, i) => (number === null ? [] : [[number, i] as const])));
-  const placeOf = ({ resi, icode = "" }: Atom): number =>
+  const findPlace = ({ resi, icode = "" }: Atom): number =>
     places.get(`${resi}${icode.trim().replace("?", "")}`) ?? -1;
   const inSpan =
     ({ from, to }: Span) =>
     (atom: Atom): boolean => {
-      const place = placeOf(atom);
+      const place = findPlace(atom);
       return place >= from - 1 && place < to;
     };
   const ofChain = chain === "" ? {} : { chain };
@@ -79,7 +79,7 @@ function viewOf(viewer: GLViewer, { chain, residues }: StructureModel): Structur
     paint(paint, values, match) {
       const isMatched = match ? inSpan(match) : () => false;
       const colour = (atom: Atom): string =>
-        isMatched(atom) ? MATCH_COLOUR : colourIn(paint, values[placeOf(atom)]);
+        isMatched(atom) ? MATCH_COLOUR : colourIn(paint, values[findPlace(atom)]);
       viewer.setStyle({}, { cartoon: { color: OTHER_COLOUR, opacity: 0.6 } });
       viewer.setStyle(ofChain, { cartoon: { colorfunc: colour } });
       if (match)

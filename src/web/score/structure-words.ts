@@ -45,11 +45,11 @@ export function describeMatch({ residues, pLddt }: StructureModel, { start, end 
   const values = (pLddt ?? []).slice(start - 1, end).flatMap((value) => value ?? []);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const confidence =
-    values.length === 0 ? "" : ` Its mean pLDDT is ${Math.round(mean)}: ${confidenceOf(mean)}.`;
+    values.length === 0 ? "" : ` Its mean pLDDT is ${Math.round(mean)}: ${describeConfidence(mean)}.`;
   return `The match ${start}–${end}: ${part} are in the model, with the numbers ${present[0]} to ${present.at(-1)}.${confidence}`;
 }
 
-const confidenceOf = (value: number): string =>
+const describeConfidence = (value: number): string =>
   value >= 90
     ? "the structure is very likely right"
     : value >= 70

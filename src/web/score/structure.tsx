@@ -29,7 +29,7 @@ export const useStructure = (job: string): Loadable<JobModel> =>
   useLoaded(job, (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id: job }, signal }));
 
 /** Confidences of a predicted model. */
-export const pLddtOf = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>
+export const readPLddt = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>
   value?.model?.pLddt ?? null;
 
 interface StructureProps {

@@ -2,13 +2,13 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type FeatureLanes, FeatureTrack, lanesHeight } from "./feature-track.tsx";
 import {
-  nameOf,
+  patternName,
   type NumberedMatch,
   overallP,
   pText,
   rank,
   type Verdict,
-  verdictOf,
+  findVerdict,
   VERDICTS,
 } from "./result.ts";
 import {
@@ -16,10 +16,10 @@ import {
   linePath,
   type Plot,
   regionsFrom,
-  residuesOf,
+  countResidues,
   type Span,
   thinned,
-  ticksOf,
+  chooseTicks,
 } from "./track-geometry.ts";
 
 import type { TrackChoice } from "./tracks-menu.tsx";
@@ -79,7 +79,7 @@ const DRAWN: {
   features: { height: lanesHeight, draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} /> },
 };
 
-export function heightOf<Kind extends TrackData["kind"]>(track: DataOf<Kind>): number {
+export function trackHeight<Kind extends TrackData["kind"]>(track: DataOf<Kind>): number {
   const height = DRAWN[track.kind as Kind].height;
   return typeof height === "number" ? height : height(track);
 }
@@ -104,14 +104,14 @@ const Bars = ({ plot, values }: { plot: Plot; values: readonly (number | null)[]
 function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) {
   const { look, values, threshold } = data;
   const title = `${data.title}: ${regionsFrom(values, threshold, plot.span)}`;
-  const yOf = (value: number): number => PREDICTED * (1 - value);
-  const at = plot.y + yOf(threshold);
+  const toY = (value: number): number => PREDICTED * (1 - value);
+  const at = plot.y + toY(threshold);
   return (
     <g role="img" aria-label={title}>
       <title>{title}</title>
       <rect class="ground" x={plot.left} y={plot.y} width={plot.width - plot.left} height={PREDICTED} />
-      <path class={`${look} below`} d={areaPath(values, plot, yOf, PREDICTED)} />
-      <path class={look} d={linePath(values, plot, yOf)} />
+      <path class={`${look} below`} d={areaPath(values, plot, toY, PREDICTED)} />
+      <path class={look} d={linePath(values, plot, toY)} />
       <line class="threshold" x1={plot.left} x2={plot.width} y1={at} y2={at} />
     </g>
   );
@@ -121,14 +121,14 @@ function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) 
 function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context: TrackContext }) {
   const { plot, areStops, selected, onSelect } = context;
   const { span, left, width, scale, y } = plot;
-  const rankOf = (match: NumberedMatch): number =>
+  const drawingRank = (match: NumberedMatch): number =>
     match.number === selected?.number ? -Infinity : rank(match);
   return (
     <>
       <line class="line" x1={left} x2={width} y1={y + LANE} y2={y + LANE} />
-      {thinned(matches, plot, NARROWEST, rankOf).map((match) => {
+      {thinned(matches, plot, NARROWEST, drawingRank).map((match) => {
         const { number, start, end, text, kept, homologs } = match;
-        const verdict = verdictOf(match);
+        const verdict = findVerdict(match);
         const from = Math.max(left, left + (start - span.from) * scale);
         const to = Math.min(width, left + (end + 1 - span.from) * scale);
         const name = VERDICTS[verdict].name.toLowerCase();
@@ -152,7 +152,7 @@ function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context
               onSelect(number);
             }}
           >
-            <title>{`${nameOf(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${pText(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
+            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${pText(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
           </rect>
         );
       })}
@@ -180,11 +180,11 @@ export function Overview({
         {thinned(matches, plot, 2, rank).map((match) => (
           <rect
             key={match.number}
-            class={`mark tone-${VERDICTS[verdictOf(match)].tone}`}
+            class={`mark tone-${VERDICTS[findVerdict(match)].tone}`}
             x={left + (match.start - 1) * scale}
-            y={y + OVERVIEW - HEIGHTS[verdictOf(match)]}
+            y={y + OVERVIEW - HEIGHTS[findVerdict(match)]}
             width={Math.max(2, (match.end - match.start + 1) * scale)}
-            height={HEIGHTS[verdictOf(match)]}
+            height={HEIGHTS[findVerdict(match)]}
           />
         ))}
       </>
@@ -192,7 +192,7 @@ export function Overview({
     [matches, left, width, y],
   );
   const from = left + (span.from - 1) * scale;
-  const window = Math.max(6, residuesOf(span) * scale);
+  const window = Math.max(6, countResidues(span) * scale);
   return (
     <>
       {drawn}
@@ -219,7 +219,7 @@ export function Axis({ plot, sequence }: { plot: Plot; sequence: string | null }
   const shown = sequence?.slice(span.from - 1, span.to) ?? "";
   return (
     <>
-      {ticksOf(span, scale).map((at) => (
+      {chooseTicks(span, scale).map((at) => (
         <text key={at} class="axis" x={Math.min(width - 12, Math.max(left + 12, middle(at)))} y={y + 11}>
           {at}
         </text>

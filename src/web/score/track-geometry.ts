@@ -14,13 +14,13 @@ export function clamped(from: number, residues: number, length: number): Span {
   return { from: first, to: first + count - 1 };
 }
 
-export const residuesOf = ({ from, to }: Span): number => to - from + 1;
+export const countResidues = ({ from, to }: Span): number => to - from + 1;
 
 export const contains = (span: Span, { from, to }: Span): boolean => from >= span.from && to <= span.to;
 
 /** The span moved as little as possible to show a part, or its start if it is longer. */
 export function showing(span: Span, part: Span, length: number): Span {
-  const residues = residuesOf(span);
+  const residues = countResidues(span);
   const from = Math.min(part.from, Math.max(span.from, part.to - residues + 1));
   return clamped(from, residues, length);
 }
@@ -31,8 +31,8 @@ export const centred = ({ from, to }: Span, residues: number, length: number): S
 
 /** Shows `factor` times as many residues; the residue `at` stays in its place. */
 export function zoomed(span: Span, factor: number, at: number, length: number): Span {
-  const residues = Math.min(length, Math.max(CLOSEST, residuesOf(span) * factor));
-  return clamped(at - ((at - span.from) * residues) / residuesOf(span), residues, length);
+  const residues = Math.min(length, Math.max(CLOSEST, countResidues(span) * factor));
+  return clamped(at - ((at - span.from) * residues) / countResidues(span), residues, length);
 }
 
 /** The dragged part of the brush over the whole protein: an edge, all of it, or a new one from outside. */
@@ -42,7 +42,7 @@ export type BrushPart = "start" | "end" | "window" | "outside";
 export function brushPartAt(residue: number, span: Span, reach: number): BrushPart {
   const { from, to } = span;
   if (residue < from - reach || residue > to + reach) return "outside";
-  if (residuesOf(span) < 3 * reach) return "window";
+  if (countResidues(span) < 3 * reach) return "window";
   if (Math.abs(residue - from) <= reach) return "start";
   return Math.abs(residue - to) <= reach ? "end" : "window";
 }
@@ -54,7 +54,7 @@ export function brushed(
   [start, at]: readonly [number, number],
   length: number,
 ): Span {
-  if (part === "window") return clamped(span.from + at - start, residuesOf(span), length);
+  if (part === "window") return clamped(span.from + at - start, countResidues(span), length);
   const fixed = { start: span.to, end: span.from, outside: start }[part];
   const residues = Math.max(CLOSEST, Math.abs(at - fixed) + 1);
   return clamped(at < fixed ? fixed - residues + 1 : fixed, residues, length);
@@ -88,7 +88,7 @@ interface Step {
 }
 
 /** A step per residue, or per pixel if residues are narrower; no step without a value. */
-function stepsOf(values: readonly (number | null)[], { span, left, width, scale }: Plot): Step[] {
+function makeSteps(values: readonly (number | null)[], { span, left, width, scale }: Plot): Step[] {
   const residues = Math.max(1, Math.ceil((span.to - span.from + 1) / (width - left)));
   const x = (residue: number): number => left + (residue - span.from) * scale;
   const steps: Step[] = [];
@@ -102,17 +102,17 @@ function stepsOf(values: readonly (number | null)[], { span, left, width, scale 
   return steps;
 }
 
-/** An area of steps. `heightOf` and `ground` are counted downwards from the track's upper edge. */
+/** An area of steps. `barHeight` and `ground` are counted downwards from the track's upper edge. */
 export const areaPath = (
   values: readonly (number | null)[],
   plot: Plot,
-  heightOf: (value: number) => number,
+  toHeight: (value: number) => number,
   ground: number,
 ): string =>
-  stepsOf(values, plot)
+  makeSteps(values, plot)
     .map(
       ({ from, to, value }) =>
-        `M${from.toFixed(1)} ${plot.y + ground}V${(plot.y + heightOf(value)).toFixed(1)}H${to.toFixed(1)}V${plot.y + ground}Z`,
+        `M${from.toFixed(1)} ${plot.y + ground}V${(plot.y + toHeight(value)).toFixed(1)}H${to.toFixed(1)}V${plot.y + ground}Z`,
     )
     .join("");
 
@@ -120,17 +120,17 @@ export const areaPath = (
 export const linePath = (
   values: readonly (number | null)[],
   plot: Plot,
-  heightOf: (value: number) => number,
+  toHeight: (value: number) => number,
 ): string =>
-  stepsOf(values, plot)
+  makeSteps(values, plot)
     .map(
       ({ from, to, value }, i, steps) =>
-        `${i === 0 || steps[i - 1].to < from ? "M" : "L"}${from.toFixed(1)} ${(plot.y + heightOf(value)).toFixed(1)}H${to.toFixed(1)}`,
+        `${i === 0 || steps[i - 1].to < from ? "M" : "L"}${from.toFixed(1)} ${(plot.y + toHeight(value)).toFixed(1)}H${to.toFixed(1)}`,
     )
     .join("");
 
 /** Positions to label: multiples of 1, 2 or 5 times a power of ten, at least 70 pixels apart. */
-export function ticksOf({ from, to }: Span, scale: number): number[] {
+export function chooseTicks({ from, to }: Span, scale: number): number[] {
   const wanted = 70 / scale;
   const magnitude = 10 ** Math.floor(Math.log10(wanted));
   const step = Math.max(
@@ -165,7 +165,7 @@ export function thinned<Item extends { start: number; end: number }>(
   items: readonly Item[],
   { span, scale }: Plot,
   pixels: number,
-  rankOf: (item: Item) => number,
+  itemRank: (item: Item) => number,
 ): Item[] {
   const inView = items.filter(({ start, end }) => end >= span.from && start <= span.to);
   if (scale >= pixels) return inView;
@@ -173,7 +173,7 @@ export function thinned<Item extends { start: number; end: number }>(
   for (const item of inView) {
     const place = Math.floor(((item.start - span.from) * scale) / pixels);
     const other = best.get(place);
-    if (other === undefined || rankOf(item) < rankOf(other)) best.set(place, item);
+    if (other === undefined || itemRank(item) < itemRank(other)) best.set(place, item);
   }
   return [...best.values()];
 }

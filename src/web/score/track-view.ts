@@ -9,7 +9,7 @@ import {
   contains,
   pinched,
   type Plot,
-  residuesOf,
+  countResidues,
   showing,
   type Span,
   zoomed,
@@ -39,19 +39,19 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
   };
   const show = (next: Span): void => {
     clearTimeout(resting.current);
-    onSpan(residuesOf(next) >= length ? null : next);
+    onSpan(countResidues(next) >= length ? null : next);
     setLive(null);
   };
   /** Around a residue, else with the match in the middle; keeps the match in view. */
   const zoomedBy = (factor: number, at?: number): Span => {
     const before = current.current;
     const middle = kept && contains(before, kept) ? kept : undefined;
-    if (at === undefined) return centred(middle ?? before, residuesOf(before) * factor, length);
+    if (at === undefined) return centred(middle ?? before, countResidues(before) * factor, length);
     const next = zoomed(before, factor, at, length);
     return middle ? showing(next, middle, length) : next;
   };
   const moveBy = (part: number): void => {
-    const residues = residuesOf(current.current);
+    const residues = countResidues(current.current);
     show(clamped(current.current.from + part * residues, residues, length));
   };
   const zoom = (factor: number): void => show(zoomedBy(factor));
@@ -83,7 +83,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
       if (!isZoom && sideways === 0) return;
       event.preventDefault();
       const { from } = current.current;
-      const residues = residuesOf(current.current);
+      const residues = countResidues(current.current);
       const steps = Math.max(-1, Math.min(1, deltaY / 100));
       preview(
         isZoom
@@ -126,7 +126,7 @@ const REACH = { mouse: 7, touch: 18 };
 /** A brush over the whole protein cannot move: a new one is drawn. */
 function brushKind(at: number, span: Span, length: number, reach: number): BrushPart {
   const part = brushPartAt(at, span, reach);
-  return part === "window" && residuesOf(span) >= length ? "outside" : part;
+  return part === "window" && countResidues(span) >= length ? "outside" : part;
 }
 
 /**
@@ -159,7 +159,7 @@ export function useGestures(
     fingers.current.set(event.pointerId, event.clientX);
     const { span } = view;
     if (fingers.current.size === 2) {
-      const [one, other] = fractions(event).map((fraction) => span.from + fraction * residuesOf(span));
+      const [one, other] = fractions(event).map((fraction) => span.from + fraction * countResidues(span));
       pinch.current = [one, other];
       return setSelection(null);
     }
@@ -189,16 +189,17 @@ export function useGestures(
     if (now.kind === "select") setSelection({ from: Math.min(...ends), to: Math.max(...ends) });
     else if (now.kind === "pan") {
       const moved = (now.clientX - event.clientX) / now.plot.scale;
-      view.preview(clamped(now.span.from + moved, residuesOf(now.span), length));
+      view.preview(clamped(now.span.from + moved, countResidues(now.span), length));
     } else view.preview(brushed(now.kind, now.span, [first, last], length));
   };
   const onPointerUp = (event: Pointer): void => {
     fingers.current.delete(event.pointerId);
     const now = gesture.current;
     if (pinch.current || (now?.isDragged && now.kind !== "select")) view.show(view.span);
-    else if (now?.isDragged && selection) view.show(clamped(selection.from, residuesOf(selection), length));
-    else if (now?.kind === "outside" && residuesOf(now.span) < length)
-      view.show(clamped(now.at - residuesOf(now.span) / 2, residuesOf(now.span), length));
+    else if (now?.isDragged && selection)
+      view.show(clamped(selection.from, countResidues(selection), length));
+    else if (now?.kind === "outside" && countResidues(now.span) < length)
+      view.show(clamped(now.at - countResidues(now.span) / 2, countResidues(now.span), length));
     end();
   };
   const onPointerCancel = (event: Pointer): void => {

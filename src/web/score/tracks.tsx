@@ -3,9 +3,9 @@ import { Button, IconButton } from "../components/button.tsx";
 import { pluralize } from "../format.tsx";
 import { type Feature, GROUP_ORDER, GROUPS, inLanes } from "./features.ts";
 import { Picture, useSize } from "./picture.tsx";
-import { nameOf, type NumberedMatch, type Result, shorten, VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { Axis, Band, drawTrack, heightOf, Overview, OVERVIEW, type Track } from "./track-drawings.tsx";
-import { type Plot, residuesOf, type Span } from "./track-geometry.ts";
+import { patternName, type NumberedMatch, type Result, shorten, VERDICT_ORDER, VERDICTS } from "./result.ts";
+import { Axis, Band, drawTrack, trackHeight, Overview, OVERVIEW, type Track } from "./track-drawings.tsx";
+import { type Plot, countResidues, type Span } from "./track-geometry.ts";
 import { useGestures, useTrackView } from "./track-view.ts";
 import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { VerdictGlyph } from "./verdict.tsx";
@@ -28,7 +28,7 @@ const FOLDED = 0.7;
 type Confidences = readonly (number | null)[] | null;
 
 /** The data along a protein, from top to bottom; the confidences of a model replace the predicted ones. */
-export function tracksOf(
+export function makeTracks(
   { alignment, homologs, patterns }: Result,
   matches: readonly NumberedMatch[],
   known: readonly Feature[] = [],
@@ -66,7 +66,12 @@ export function tracksOf(
   const lanes = patterns.map((pattern): Track => {
     const lane = matches.filter((match) => match.pattern === pattern);
     const isHidden = lane.length === 0 && patterns.length > MAX_EMPTY;
-    const track = { kind: "matches" as const, label: shorten(nameOf(pattern), 17), note: "", matches: lane };
+    const track = {
+      kind: "matches" as const,
+      label: shorten(patternName(pattern), 17),
+      note: "",
+      matches: lane,
+    };
     return isHidden ? { ...track, choice: EMPTY_LANES } : track;
   });
   return [...(alignment ? profiles : []), ...featureTracks(known, alignment?.query ?? ""), ...lanes];
@@ -85,7 +90,7 @@ const featureTracks = (known: readonly Feature[], sequence: string): Track[] =>
   });
 
 /** Counts the matches of a track that are in view. */
-function noteOf(track: Track, span: Span): string {
+function describeTrack(track: Track, span: Span): string {
   if (track.kind !== "matches") return track.note;
   const all = track.matches.length;
   const shown = track.matches.filter(({ start, end }) => end >= span.from && start <= span.to).length;
@@ -116,19 +121,19 @@ export function ProteinTracks(props: TracksProps) {
   const view = useTrackView({ length, span: props.span, onSpan: props.onSpan, kept });
   const { span } = view;
   const left = width < ROOM ? 0 : LABELS;
-  const plot: Plot = { span, left, width, scale: (width - left) / residuesOf(span), y: 0 };
+  const plot: Plot = { span, left, width, scale: (width - left) / countResidues(span), y: 0 };
   const whole: Span = { from: 1, to: length };
   const overview: Plot = { ...plot, span: whole, scale: (width - left) / length };
   const all = useMemo(
-    () => tracksOf(result, matches, props.known, props.pLddt),
+    () => makeTracks(result, matches, props.known, props.pLddt),
     [result, matches, props.known, props.pLddt],
   );
   const { isShown } = useTrackChoice();
   const tracks = all.filter(({ choice }) => !choice || isShown(choice));
   const sequence = plot.scale >= READABLE ? (result.alignment?.query ?? null) : null;
-  const rows = stacked([OVERVIEW, sequence ? 28 : 14, ...tracks.map(heightOf)], left === 0);
+  const rows = stacked([OVERVIEW, sequence ? 28 : 14, ...tracks.map(trackHeight)], left === 0);
   const gestures = useGestures(view, length, plot, { plot: overview, bottom: rows.tops[1] });
-  const isWhole = residuesOf(span) >= length;
+  const isWhole = countResidues(span) >= length;
   const context = { selected, onSelect: props.onSelect, areStops: matches.length <= MAX_STOPS };
   const drawn = (row: number, of: Plot): Plot => ({ ...of, y: rows.tops[row] + (left === 0 ? 16 : 0) });
   const label = (row: number, title: string, note: string) => (
@@ -175,7 +180,7 @@ export function ProteinTracks(props: TracksProps) {
           <Axis plot={drawn(1, plot)} sequence={sequence} />
           {tracks.map((track, i) => (
             <g key={i}>
-              {label(i + 2, track.label, noteOf(track, span))}
+              {label(i + 2, track.label, describeTrack(track, span))}
               {drawTrack(track, { ...context, plot: drawn(i + 2, plot) })}
             </g>
           ))}
@@ -184,7 +189,7 @@ export function ProteinTracks(props: TracksProps) {
               class="brush"
               x={left + (gestures.selection.from - span.from) * plot.scale}
               y={rows.tops[1]}
-              width={residuesOf(gestures.selection) * plot.scale}
+              width={countResidues(gestures.selection) * plot.scale}
               height={rows.height - rows.tops[1]}
             />
           )}

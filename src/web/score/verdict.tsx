@@ -74,9 +74,9 @@ export function VerdictChips<Kind extends string>(props: {
 export function countKinds<Row, Kind extends string>(
   rows: readonly Row[],
   kinds: readonly Kind[],
-  kindOf: (row: Row) => Kind,
+  findKind: (row: Row) => Kind,
 ): Map<Kind, number> {
   const counts = new Map(kinds.map((kind) => [kind, 0]));
-  for (const row of rows) counts.set(kindOf(row), (counts.get(kindOf(row)) ?? 0) + 1);
+  for (const row of rows) counts.set(findKind(row), (counts.get(findKind(row)) ?? 0) + 1);
   return counts;
 }

@@ -7,13 +7,13 @@ import { Icon } from "../components/icon.tsx";
 import { titleOf } from "../inventory/declaration.ts";
 import { hasLetterShortcuts, TYPING } from "../inventory/shortcuts.tsx";
 import {
-  countOf,
+  formatTotal,
   exactRecord,
   type FoundAnywhere,
-  hrefOf,
-  nameOf,
+  recordHref,
+  proteinName,
   type Result,
-  scorePageOf,
+  scorePage,
   searchAnywhere,
 } from "./search.ts";
 import { Where } from "./where.tsx";
@@ -76,9 +76,9 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => (
         shown=""
         onlyTyped
         search={async (text, signal) => listOptions(text, await searchAnywhere(text, { limit: FEW }, signal))}
-        keyOf={keyOf}
-        headingOf={headingOf}
-        onChoose={(option) => location.assign(addressOf(option))}
+        optionKey={optionKey}
+        optionHeading={optionHeading}
+        onChoose={(option) => location.assign(optionAddress(option))}
       >
         {(option) => <OptionContent of={option} />}
       </Combobox>
@@ -94,7 +94,7 @@ function listOptions(text: string, { records, proteins }: FoundAnywhere): Option
   const exact = records && exactRecord(records);
   const found = [
     ...(records?.groups ?? []).flatMap(({ list, total, more, results }) => {
-      const heading = `${titleOf(list)} ${countOf({ total, more })}`;
+      const heading = `${titleOf(list)} ${formatTotal({ total, more })}`;
       const others = results.filter((result) => result !== exact?.result);
       return others.map((result): Option => ({ kind: "record", list, result, heading }));
     }),
@@ -105,17 +105,17 @@ function listOptions(text: string, { records, proteins }: FoundAnywhere): Option
   return { options, ...(exact || found.length > 0 ? {} : { note: "Nothing found." }) };
 }
 
-function keyOf(option: Option): string {
+function optionKey(option: Option): string {
   if (option.kind === "all") return "all";
   return option.kind === "protein" ? option.protein.accession : `${option.list} ${option.result.id}`;
 }
 
-const headingOf = (option: Option): string | undefined =>
+const optionHeading = (option: Option): string | undefined =>
   option.kind === "protein" ? "Proteins" : option.kind === "record" ? option.heading : undefined;
 
-function addressOf(option: Option): string {
+function optionAddress(option: Option): string {
   if (option.kind === "all") return href("/search", { q: option.text });
-  return option.kind === "protein" ? scorePageOf(option.protein) : hrefOf(option.list, option.result.id);
+  return option.kind === "protein" ? scorePage(option.protein) : recordHref(option.list, option.result.id);
 }
 
 function OptionContent({ of: option }: { of: Option }) {
@@ -125,7 +125,7 @@ function OptionContent({ of: option }: { of: Option }) {
     case "protein":
       return (
         <>
-          {nameOf(option.protein)}{" "}
+          {proteinName(option.protein)}{" "}
           <small>
             {[option.protein.gene, option.protein.organism, option.protein.accession]
               .filter(Boolean)

@@ -2,7 +2,7 @@ import type { Found } from "../../inventory/api/route-search.ts";
 import type { ProteinObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { formatCount } from "../format.tsx";
-import { pageOf } from "../inventory/declaration.ts";
+import { pagePath } from "../inventory/declaration.ts";
 import { call } from "../request.ts";
 
 export type { Found };
@@ -55,16 +55,16 @@ export async function searchAnywhere(
 }
 
 /** The page of a record or a person. */
-export const hrefOf = (list: string, id: string): string => href(pageOf(list, id));
+export const recordHref = (list: string, id: string): string => href(pagePath(list, id));
 
 /** The page where the protein can be scored. */
-export const scorePageOf = ({ accession }: ProteinObject): string => href("/score", { protein: accession });
+export const scorePage = ({ accession }: ProteinObject): string => href("/score", { protein: accession });
 
-export const nameOf = (protein: ProteinObject): string =>
+export const proteinName = (protein: ProteinObject): string =>
   protein.name || protein.entryName || protein.accession;
 
 /** `37`, or `500+` of more. */
-export const countOf = ({ total, more }: { total: number; more: boolean }): string =>
+export const formatTotal = ({ total, more }: { total: number; more: boolean }): string =>
   `${formatCount(total)}${more ? "+" : ""}`;
 
 /** The only record with the barcode or id that was typed or scanned. */

@@ -105,7 +105,7 @@ test("the column is in the page's table with its filter, and the format among it
       caption="Matches"
       view={{ rows: MATCHES, total: MATCHES.length, passing: MATCHES.length, facets: {} }}
       all={MATCHES}
-      keyOf={({ number }) => number!}
+      rowKey={({ number }) => number!}
       columns={["motif", "match_length"]}
       download={{ path: "/api/matches", name: "matches" }}
       formats={{ csv }}

@@ -5,7 +5,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
-import { pageOf, singularOf, STOCK_LISTS } from "../declaration.ts";
+import { pagePath, singularOf, STOCK_LISTS } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
 import { type Slots } from "./slots.ts";
@@ -37,7 +37,7 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
             Move to {position}
           </Button>
           {!box.isOffline && (
-            <LinkButton href={href(`${pageOf(segment)}/new`, values)}>New {noun}</LinkButton>
+            <LinkButton href={href(`${pagePath(segment)}/new`, values)}>New {noun}</LinkButton>
           )}
         </>
       }

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { draggable } from "../../components/drag.ts";
-import { pageOf } from "../declaration.ts";
+import { pagePath } from "../declaration.ts";
 import { navigate } from "../../page.tsx";
-import { State, stateText, stockStateOf } from "../record.tsx";
+import { State, stateText, findStockState } from "../record.tsx";
 import { moveToSlot } from "../../offline/relocation.ts";
 import type { Slot, Slots, Stored } from "./slots.ts";
 
@@ -50,7 +50,7 @@ export function BoxGrid(props: GridProps) {
   };
   const enter = (slot: Slot): void => {
     if (held) drop(held, slot);
-    else if (slot.record) navigate(pageOf(slot.record.segment, slot.record.id));
+    else if (slot.record) navigate(pagePath(slot.record.segment, slot.record.id));
     else if (slot.free && mayMove) onAdd(slot.position);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -173,7 +173,7 @@ function SlotCell(props: CellProps) {
       tabIndex={isStop ? 0 : -1}
       aria-selected={position === selected}
       aria-label={describeSlot(slot, isNext)}
-      class={classOf(props, isTarget)}
+      class={classNames(props, isTarget)}
       title={record?.name}
       onClick={() => (held ? onDrop(held, slot) : onSelect(position))}
       onDblClick={() => onOpen(slot)}
@@ -187,11 +187,11 @@ function SlotCell(props: CellProps) {
 const Occupied = ({ record }: { record: Stored | null }) => (
   <>
     <span class="name">{record?.name ?? "Hidden"}</span>
-    <span class={`state state-${record?.waits ? "waits" : record ? stockStateOf(record) : "other"}`} />
+    <span class={`state state-${record?.waits ? "waits" : record ? findStockState(record) : "other"}`} />
   </>
 );
 
-function classOf({ box, slot, held, selected, latest }: CellProps, isTarget: boolean): string {
+function classNames({ box, slot, held, selected, latest }: CellProps, isTarget: boolean): string {
   const { position, free } = slot;
   const looks: Record<string, boolean> = {
     free,
@@ -231,7 +231,7 @@ function Item({ record, mayMove }: { record: Stored; mayMove: boolean }) {
     <li {...attributes}>
       <span class="row">
         <span class="slot-name">{position || "–"}</span>
-        <a href={href(pageOf(segment, id))}>{name}</a>
+        <a href={href(pagePath(segment, id))}>{name}</a>
       </span>
       <span class="end">
         <State values={record} />

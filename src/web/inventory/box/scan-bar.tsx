@@ -3,7 +3,7 @@ import { Button } from "../../components/button.tsx";
 import { type Found, findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
 import { STOCK_LISTS } from "../declaration.ts";
 import { Scanner } from "../scanner.tsx";
-import { batchOf, undo } from "../write-record.ts";
+import { readBatchId, undo } from "../write-record.ts";
 import { freePositionsIn, type Slots } from "./slots.ts";
 
 const isStored = ({ segment }: Found): boolean => STOCK_LISTS.includes(segment);
@@ -37,7 +37,7 @@ export function ScanBar(props: {
       throw new Error(`was not moved: ${(error as Error).message}`);
     });
     const text = response ? `${name} is now in ${position}.` : `${name} waits to be moved to ${position}.`;
-    setLast({ code, text, batch: response && batchOf(response) });
+    setLast({ code, text, batch: response && readBatchId(response) });
     filled.current.add(position);
     return position;
   };

@@ -6,8 +6,8 @@ import { Skeleton, useLoaded } from "../../components/loaded.tsx";
 import { Time } from "../../format.tsx";
 import { takeOut } from "../../offline/relocation.ts";
 import { useAmounts } from "../amounts.ts";
-import { type Declaration, declaration, fieldOf, isConstant, pageOf } from "../declaration.ts";
-import { pairsOf } from "../properties.tsx";
+import { type Declaration, declaration, findField, isConstant, pagePath } from "../declaration.ts";
+import { listProperties } from "../properties.tsx";
 import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
 import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
@@ -78,7 +78,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
     <>
       <div>
         <p>
-          <a href={href(pageOf(segment, id))}>
+          <a href={href(pagePath(segment, id))}>
             <strong>{name}</strong>
           </a>
         </p>
@@ -95,7 +95,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
             Move
           </Button>
           {!box.isOffline && (
-            <LinkButton small icon="pencil" href={href(pageOf(segment, id), { edit: "1" })}>
+            <LinkButton small icon="pencil" href={href(pagePath(segment, id), { edit: "1" })}>
               Edit
             </LinkButton>
           )}
@@ -135,14 +135,14 @@ function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
       <KeyValues
         of={[
           ["Status", stateText(values) && <State values={values} />],
-          ...pairsOf({ of, row, names: alone }),
+          ...listProperties({ of, row, names: alone }),
           ["Last used", lastUsed && <Time at={lastUsed} short />],
         ]}
       />
       {beside.map(({ name, value, position }) => (
         <p key={name} class="note">
-          <strong>{fieldOf(of, name)!.label}:</strong> <Value value={value} field={fieldOf(of, name)} /> in{" "}
-          {position}
+          <strong>{findField(of, name)!.label}:</strong> <Value value={value} field={findField(of, name)} />{" "}
+          in {position}
         </p>
       ))}
     </>

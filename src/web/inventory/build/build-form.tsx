@@ -10,17 +10,17 @@ import { useQuery } from "../../page.tsx";
 import { send } from "../../request.ts";
 import { api } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
-import { batchOf } from "../write-record.ts";
+import { readBatchId } from "../write-record.ts";
 import {
   type DraftLevel,
   type LevelPreview,
   GRIDS,
   KINDS,
-  levelOf,
+  toLevel,
   newLevel,
   OTHER,
   PRESETS,
-  previewOf,
+  previewLevels,
   shownNames,
 } from "./levels.ts";
 
@@ -44,16 +44,16 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
   const [place, setPlace] = useState(query.get("place") ?? "");
   const [preset, setPreset] = useState(PRESETS[0].value);
   const [levels, setLevels] = useState<DraftLevel[]>(PRESETS[0].levels.map(newLevel));
-  const previews = previewOf(levels);
+  const previews = previewLevels(levels);
   const total = previews.reduce((sum, each) => sum + each.total, 0);
   const isComplete = previews.every(({ error }) => error === undefined);
   // New rooms are in no other.
   const hasRooms = levels[0].list === "places";
   const form = useSubmission(async () => {
-    const body = { place: place === "" || hasRooms ? null : place, levels: levels.map(levelOf) };
+    const body = { place: place === "" || hasRooms ? null : place, levels: levels.map(toLevel) };
     const response = await send("POST", api("locations", "build/"), { body });
     const { results } = (await response.json()) as BuiltStorage;
-    onBuilt({ results, batch: batchOf(response), place: body.place ?? "" });
+    onBuilt({ results, batch: readBatchId(response), place: body.place ?? "" });
   });
   const change = (key: number, patch: Partial<DraftLevel>): void =>
     setLevels((before) => before.map((level) => (level.key === key ? { ...level, ...patch } : level)));
@@ -172,7 +172,7 @@ function Preview({ levels, previews }: { levels: readonly DraftLevel[]; previews
     <Table
       caption="What will be created"
       rows={levels.map(({ key, list }, i) => ({ key, list, ...previews[i] }))}
-      keyOf={({ key }) => String(key)}
+      rowKey={({ key }) => String(key)}
       columns={[
         {
           name: "names",

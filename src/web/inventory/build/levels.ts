@@ -29,7 +29,7 @@ export const GRIDS: readonly { value: string; name: string }[] = [
 ];
 
 /** Rows and columns of slots in each record of a level. */
-function gridOf({
+function parseGrid({
   grid,
   rows,
   columns,
@@ -40,7 +40,7 @@ function gridOf({
 }
 
 function countSlots(level: DraftLevel): number {
-  const { grid_rows = 0, grid_columns = 0 } = gridOf(level) ?? {};
+  const { grid_rows = 0, grid_columns = 0 } = parseGrid(level) ?? {};
   return grid_rows * grid_columns || 0;
 }
 
@@ -111,7 +111,7 @@ export const KINDS: Readonly<Record<LevelList, string>> = {
 /** Names that a preview shows. */
 const SHOWN = 3;
 
-export function previewOf(levels: readonly DraftLevel[]): LevelPreview[] {
+export function previewLevels(levels: readonly DraftLevel[]): LevelPreview[] {
   let outer = 1;
   return levels.map((level) => {
     const { name } = level;
@@ -140,10 +140,10 @@ export const shownNames = ({ names, inEach }: LevelPreview): string =>
 const KIND = /freezer|fridge|cabinet|incubator|dewar|tank/i;
 
 /** A level as the request has it. */
-export function levelOf(level: DraftLevel): Level {
+export function toLevel(level: DraftLevel): Level {
   const { list, name, numbering } = level;
   const kind = list === "equipment" ? KIND.exec(name)?.[0].toUpperCase() : undefined;
-  const grid = gridOf(level);
+  const grid = parseGrid(level);
   return {
     list,
     name,
