@@ -147,7 +147,7 @@ const RULES: Record<string, Rule> = {
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { files: ["src/web"], packages: ["node:"] },
   "src/web/make-help.ts": { files: ["src/web"], packages: ["node:"] },
-  db: { files: [], packages: [] },
+  db: { files: [], packages: ["node:"] },
 };
 /** These compose the program and may import anything. */
 const COMPOSERS = ["src/app", "src/main.ts", "src/commands"];

@@ -12,8 +12,7 @@ import {
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/results/result-alignment.ts";
-import { DOCUMENT_FORMATS } from "../../src/scoring/results/document-formats.ts";
-import { chooseFormat, RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
+import { chooseFormat, RESULT_FORMAT_NAMES, RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
 import { type PrintedFormatName, printReport } from "../../src/scoring/results/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
@@ -27,7 +26,9 @@ setDefaultTimeout(300_000);
 const FOLDER = join(import.meta.dir, "../golden/scoring");
 
 /** All formats of text. */
-const NAMES = ["tsv", "gff3", ...Object.keys(DOCUMENT_FORMATS)] as PrintedFormatName[];
+const NAMES = RESULT_FORMAT_NAMES.filter(
+  (name): name is PrintedFormatName => name !== "eln" && !("isWorkbook" in RESULT_FORMATS[name]),
+);
 const print = (report: PredictionReport, name: PrintedFormatName, match?: number): string =>
   printReport(report, name, { match }) as string;
 

@@ -123,6 +123,6 @@ test("the format is printed, and documented for requests and responses", () => {
   expect(lines).toHaveLength(ROWS.length + 1);
   expect(lines[0]).toEndWith(",match_length");
   const formats = { ...TABLE_FORMATS, csv };
-  expect(formatSchema(formats)).toMatchObject({ enum: [...Object.keys(TABLE_FORMATS), "csv"] });
+  expect(formatSchema(formats)).toMatchObject({ enum: Object.keys(formats) });
   expect(contentOf(formats)["text/csv"].schema).toMatchObject({ description: csv.sentence });
 });
