@@ -7,7 +7,7 @@ import {
   familiesPath,
   listFamilies,
   MATCH_TABLES,
-  methodOf,
+  readMethod,
   onThreads,
   planBuild,
   printProteome,
@@ -168,7 +168,7 @@ async function search(call: Call): Promise<void> {
   const { corpus, pattern: motif, source } = request;
   const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), { values });
   const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
-  await call.print(await printProteome(format, rows, methodOf(corpus.path)));
+  await call.print(await printProteome(format, rows, readMethod(corpus.path)));
   call.warn(describeResult(table));
 }
 

@@ -5,7 +5,7 @@ import {
   MATCH_TABLES,
   SCAN_FORMATS,
   type ScanFormatName,
-  scanOf,
+  makeScan,
   scanPart,
   type Scored,
   type Scoring,
@@ -129,7 +129,7 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
   const print = (scored: Scored): string => {
     if (joint) joint.add(null, annotated(scored));
     else if (printPart) return printPart(scanPart(annotated(scored), view));
-    return joint ? "" : `${JSON.stringify(scanOf(annotated(scored), view))}\n`;
+    return joint ? "" : `${JSON.stringify(makeScan(annotated(scored), view))}\n`;
   };
   const tail = (): string => {
     if (!joint) return "";

@@ -76,14 +76,14 @@ export function emptyBand(rows: number, columns: number): Band {
   };
 }
 
-const topOf = (columns: number): Edge => ({
+const makeTopEdge = (columns: number): Edge => ({
   h: new Int32Array(columns),
   f: new Int32Array(columns).fill(NEGATIVE_INFINITY),
 });
 
 /** Best local score of two sequences. */
 export function scoreLong(query: Uint8Array, subject: Uint8Array, bands: ComputeBand): number {
-  const above = topOf(subject.length);
+  const above = makeTopEdge(subject.length);
   let best = 0;
   for (let from = 0; from < query.length; from += TILE) {
     best = Math.max(best, bands(query.subarray(from, from + TILE), subject, above, true).best.score);
@@ -101,7 +101,7 @@ export function traceLong(
 ): Path {
   const rows = query.length;
   const columns = subject.length;
-  const above = topOf(columns);
+  const above = makeTopEdge(columns);
   const edges: Edge[] = [];
   const bandCheckpoints: Int32Array[] = [];
   let end: Cell = { score: 0, row: -1, column: -1 };
@@ -113,7 +113,7 @@ export function traceLong(
       end = { ...best, row: from + best.row };
     }
   }
-  const heightOf = (band: number): number => Math.min(TILE, rows - band * TILE);
+  const bandHeight = (band: number): number => Math.min(TILE, rows - band * TILE);
   if (!local) {
     const last = (checkpointCount(columns) - 1) * 2;
     end = bestEnd(
@@ -122,7 +122,7 @@ export function traceLong(
       (j) => above.h[j],
       (i) => {
         const band = Math.floor(i / TILE);
-        return bandCheckpoints[band][last * heightOf(band) + i - band * TILE];
+        return bandCheckpoints[band][last * bandHeight(band) + i - band * TILE];
       },
     );
   }
@@ -139,7 +139,7 @@ export function traceLong(
     const firstColumn = tile * TILE;
     if (band !== cachedBand || tile !== cachedTile) {
       [cachedBand, cachedTile] = [band, tile];
-      const height = heightOf(band);
+      const height = bandHeight(band);
       if (tile === 0) {
         h.fill(0);
         e.fill(NEGATIVE_INFINITY);

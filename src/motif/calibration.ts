@@ -1,9 +1,9 @@
 import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
 import type { Family } from "./divergence.ts";
-import { type Evidence, evidenceOf } from "./evidence.ts";
+import { type Evidence, computeEvidence } from "./evidence.ts";
 import { findFamilies } from "./family-search.ts";
-import { binOf, type Calibration, LEVELS, type Statistics } from "./p-value.ts";
+import { findBin, type Calibration, LEVELS, type Statistics } from "./p-value.ts";
 import { NULL_QUANTILES } from "./null-quantiles.ts";
 import type { NullRow } from "./null-row.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "./options.ts";
@@ -77,16 +77,16 @@ function drawFromFamily(
     const path = pathOfMatch(automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const numbers = SCORING_MODELS.map((model) =>
-      evidenceOf(openMotif(automaton, model), family, match, path, matches.length),
+      computeEvidence(openMotif(automaton, model), family, match, path, matches.length),
     );
-    const draw = drawOf(numbers);
+    const draw = toDraw(numbers);
     if (draw !== null) draws.push(draw);
   }
   return draws;
 }
 
 /** A draw from the evidence by each scoring model; null if the match cannot be scored. */
-export function drawOf(numbers: readonly Evidence[]): Draw | null {
+export function toDraw(numbers: readonly Evidence[]): Draw | null {
   const [{ homologs, order, terms }] = numbers;
   if (terms === null) return null;
   const isJudged = homologs >= MIN_HOMOLOGS;
@@ -96,11 +96,11 @@ export function drawOf(numbers: readonly Evidence[]): Draw | null {
       { conservation: isJudged ? numbers[m].terms!.conservation : null, z: numbers[m].z! },
     ]),
   );
-  return { bin: binOf(homologs, order), statistics: statistics as Draw["statistics"] };
+  return { bin: findBin(homologs, order), statistics: statistics as Draw["statistics"] };
 }
 
 /** Quantiles at LEVELS, to four decimals and strictly increasing. */
-export function quantilesOf(values: readonly number[]): number[] {
+export function computeQuantiles(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   let last = -Infinity;
   return LEVELS.map((level) => {
@@ -118,11 +118,11 @@ export function quantilesOf(values: readonly number[]): number[] {
  * −ln P; the quantiles of these values, mapped back into each bin, are its row. The draws of a single bin would
  * be too noisy: some come from a dozen families.
  */
-export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
+export function computeCalibration(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
   const draws = drawn.flat();
   const calibratedRows = (model: ScoringModel): NullRow[] => {
     const builtIn = NULL_QUANTILES[model];
-    const adjustmentOf = (name: keyof Statistics, isJudged: boolean): Adjustment =>
+    const adjustStatistic = (name: keyof Statistics, isJudged: boolean): Adjustment =>
       adjustment(
         draws.flatMap(({ bin, statistics }) => {
           const value = statistics[model][name];
@@ -130,8 +130,8 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
           return [interpolate(builtIn[bin][name]!, LOG_TAILS, value)];
         }),
       );
-    const conservation = adjustmentOf("conservation", true);
-    const [z, zOfFew] = [adjustmentOf("z", true), adjustmentOf("z", false)];
+    const conservation = adjustStatistic("conservation", true);
+    const [z, zOfFew] = [adjustStatistic("z", true), adjustStatistic("z", false)];
     return builtIn.map((row, bin) => ({
       matches: draws.filter((draw) => draw.bin === bin).length,
       conservation: row.conservation && conservation(row.conservation),
@@ -153,7 +153,7 @@ type Adjustment = (builtIn: readonly number[]) => readonly number[];
 /** @param logTails of the draws, in their built-in bins; too few change nothing */
 function adjustment(logTails: readonly number[]): Adjustment {
   if (logTails.length < MIN_DRAWS) return (builtIn) => builtIn;
-  const quantiles = quantilesOf(logTails);
+  const quantiles = computeQuantiles(logTails);
   return (builtIn) => quantiles.map((logTail) => interpolate(LOG_TAILS, builtIn, logTail));
 }
 

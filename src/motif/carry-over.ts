@@ -4,7 +4,7 @@ import { moveFamily } from "./family-record.ts";
 import { KNOWN_E_VALUES, minSize, type SizeRange } from "./hit-range.ts";
 import { findDecisiveHits, groupQueries } from "./homologs.ts";
 import { DEFAULTS } from "./options.ts";
-import { residuesOf } from "./search.ts";
+import { readResidues } from "./search.ts";
 
 /** A family in stored form. */
 export interface StoredFamily {
@@ -33,13 +33,13 @@ export function* carryOver(
     ({ protein, sizes: [least, most] }) =>
       change.indexes[protein] >= 0 && least <= residueCount && residueCount <= most,
   );
-  const lengths = candidates.map(({ protein }) => residuesOf(former, protein).length);
+  const lengths = candidates.map(({ protein }) => readResidues(former, protein).length);
   const { maxEValue } = DEFAULTS;
   const wider = { ...DEFAULTS, maxEValue: maxEValue * KNOWN_E_VALUES };
   for (const group of groupQueries(lengths)) {
     report();
     const members = group.map((k) => candidates[k]);
-    const queries = members.map(({ protein }) => residuesOf(former, protein));
+    const queries = members.map(({ protein }) => readResidues(former, protein));
     const added = findDecisiveHits(queries, corpus, wider, change.added);
     const removed = findDecisiveHits(queries, former, DEFAULTS, change.removed);
     for (const [

@@ -83,7 +83,7 @@ const NEAR_IDENTICAL_SCORE = 4.517;
 const MAX_X_SCORE = -1 / SCALE;
 
 /** Residue frequencies of a sequence with pseudocounts. */
-function frequenciesOf(residues: Uint8Array): Float64Array {
+function countFrequencies(residues: Uint8Array): Float64Array {
   const counts = new Float64Array(32);
   for (const code of residues) counts[code & 31]++;
   let sum = 0;
@@ -205,10 +205,10 @@ export function adjustedScorer(
   query: Uint8Array,
   residueCount: number,
 ): (subject: Uint8Array, local: PairwiseAlignment) => AdjustedScore {
-  const p = frequenciesOf(query);
+  const p = countFrequencies(query);
   return (subject, local) => {
     const masked = isNearlyIdentical(query, local) ? subject : maskLowComplexity(subject, SUBJECT_SEG);
-    const q = frequenciesOf(masked);
+    const q = countFrequencies(masked);
     const matrix = scoreMatrix(adjustedScores(p, q), p, q);
     const score = extensionScore(query, masked, local, matrix);
     return { bitScore: bitScore(score), eValue: eValue(score, query.length, subject.length, residueCount) };

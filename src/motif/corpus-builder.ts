@@ -106,7 +106,7 @@ export class CorpusBuilder {
     append(this.#headers, this.#encoder.encode(header));
     this.#headerOffsets.push(this.#headers.length);
     this.#accessions.push(accession);
-    const species = this.#speciesOf(entry.speciesKey, entry.organism);
+    const species = this.#addSpecies(entry.speciesKey, entry.organism);
     this.#species.push(species);
     const { description, organism, entryName = null, gene = null, taxon = null } = entry;
     this.#names.add({ description, organism, entryName, gene, taxon }, species);
@@ -124,7 +124,7 @@ export class CorpusBuilder {
     }
   }
 
-  #speciesOf(key: string | null, organism: string | null): number {
+  #addSpecies(key: string | null, organism: string | null): number {
     if (key === null) return -1;
     let id = this.#speciesIds.get(key);
     if (id === undefined) {

@@ -209,9 +209,9 @@ const firstIdentity = (description: string, key: string | null) => ({
   taxon: key?.startsWith("ox:") ? Number(key.slice(3)) : null,
 });
 
-const keysInOrder = (order: Uint32Array, keyOf: (index: number) => string): SortedKeys => ({
+const keysInOrder = (order: Uint32Array, readKey: (index: number) => string): SortedKeys => ({
   count: order.length,
-  key: (place) => keyOf(order[place]),
+  key: (place) => readKey(order[place]),
   proteins: (from, to) => order.subarray(from, to),
 });
 

@@ -1,7 +1,7 @@
 import { abundance, pathProbability } from "./abundance.ts";
 import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { meanOf } from "./disorder/disorder.ts";
+import { average } from "./disorder/disorder.ts";
 import { type AlignedHomolog, type Family, localIdentity, overlap } from "./divergence.ts";
 import { positionBits } from "./information.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type MotifMatch,
   retention,
   type Retention,
-  spanOf,
+  findSpan,
 } from "./retention.ts";
 import { burial, orderAround, terminusProximity } from "./region.ts";
 import { shapeAt } from "./shape.ts";
@@ -55,11 +55,11 @@ export interface Evidence {
 
 /** z, the sum of all contributions; random matches have mean 0 and standard deviation 1. */
 export function zScore(terms: Terms): number {
-  return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
+  return Object.values(computeContributions(terms)).reduce((sum, part) => sum + part, 0);
 }
 
 /** The shape of each term at its value: a generalised additive model (Hastie & Tibshirani, Stat. Sci. 1986, 1:297). */
-export function contributionsOf(terms: Terms): Contributions {
+export function computeContributions(terms: Terms): Contributions {
   return Object.fromEntries(
     TERMS.map((name) => [name, shapeAt(TERM_SHAPES[name], terms[name])]),
   ) as unknown as Contributions;
@@ -104,7 +104,7 @@ class Sums {
  * @param path residues admitted at each matched position, as masks.
  * @param matches number of matches of the pattern in the query.
  */
-export function evidenceOf(
+export function computeEvidence(
   motif: Motif,
   family: Family,
   match: Match,
@@ -119,7 +119,7 @@ export function evidenceOf(
   const observations: Observation[] = ["retained"];
   const atHomologs = family.homologs.map((homolog, index): HomologAtMatch => {
     const residues = residuesAt(homolog, match);
-    const found = retentionOf(motif, described, homolog, query.length);
+    const found = computeRetention(motif, described, homolog, query.length);
     if (found === null) {
       observations.push("unknown");
       return { homolog: index, state: "missing", residues, retention: null };
@@ -176,8 +176,8 @@ function regionTerms(
 ): Omit<Terms, "conservation"> {
   const positions = motif.automaton.anchored ? 1 : query.length;
   return {
-    order: meanOf(prediction.order, match.start, match.end),
-    chainOrder: meanOf(prediction.order),
+    order: average(prediction.order, match.start, match.end),
+    chainOrder: average(prediction.order),
     burial: burial(query, match),
     terminusProximity: terminusProximity(query.length, match),
     abundance: abundance(matches, positions, pathProbability(path, composition)),
@@ -222,7 +222,7 @@ export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match
 /**
  * Retention in the aligned part of a homolog, else in its unaligned end; null if neither reaches the match.
  */
-function retentionOf(
+function computeRetention(
   motif: Motif,
   match: MotifMatch,
   homolog: AlignedHomolog,
@@ -238,7 +238,7 @@ function retentionOf(
 /** Residues aligned to a match: `-` for a gap, insertions in lower case. */
 export function residuesAt(homolog: AlignedHomolog, match: Match): string {
   const { row } = homolog;
-  const [from, to] = spanOf(homolog, match);
+  const [from, to] = findSpan(homolog, match);
   if (to - from === match.end - match.start) {
     const plain = row.anchored.subarray(match.start, match.end);
     if (!plain.includes(GAP)) return decode(plain);

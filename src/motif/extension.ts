@@ -103,8 +103,8 @@ function bestWindowMiddle({ from, to }: Segment, pairScore: (i: number) => numbe
 }
 
 /** Best scores by subject position, of all paths and of those that end in a gap in the subject; reused. */
-let bestOf = new Int32Array(1024);
-let gappedOf = new Int32Array(1024);
+let bestScores = new Int32Array(1024);
+let gappedScores = new Int32Array(1024);
 
 /** Best alignment of prefixes of two sequences that drops at most X_DROP below the best score so far. */
 function extend(
@@ -112,11 +112,11 @@ function extend(
   subject: Uint8Array,
   scores: Int32Array,
 ): { score: number; queryLength: number; subjectLength: number } {
-  if (bestOf.length < subject.length + 2) {
-    bestOf = new Int32Array(subject.length * 2);
-    gappedOf = new Int32Array(subject.length * 2);
+  if (bestScores.length < subject.length + 2) {
+    bestScores = new Int32Array(subject.length * 2);
+    gappedScores = new Int32Array(subject.length * 2);
   }
-  const [best, gapped] = [bestOf, gappedOf];
+  const [best, gapped] = [bestScores, gappedScores];
   // Positions [first, end) are within X_DROP of the best score, except the last.
   let first = 0;
   best[0] = 0;
@@ -165,10 +165,10 @@ function extend(
  */
 function addGap(end: number, length: number, score: number, limit: number): number {
   for (; end <= length && score >= limit; score -= NEXT, end++) {
-    bestOf[end] = score;
-    gappedOf[end] = score - OPEN;
+    bestScores[end] = score;
+    gappedScores[end] = score - OPEN;
   }
   if (end > length) return end;
-  bestOf[end] = gappedOf[end] = NEVER;
+  bestScores[end] = gappedScores[end] = NEVER;
   return end + 1;
 }

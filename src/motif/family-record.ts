@@ -26,11 +26,11 @@ export function encodeFamily(family: Family, indexes: readonly number[]): Uint8A
   return writer.finish();
 }
 
-/** @param residuesOf the corpus's sequences, by index. */
+/** @param readResidues the corpus's sequences, by index. */
 export function decodeFamily(
   record: Uint8Array,
   query: Uint8Array,
-  residuesOf: (index: number) => Uint8Array,
+  readResidues: (index: number) => Uint8Array,
 ): { family: Family; indexes: number[] } {
   const reader = new Reader(record);
   const count = reader.varint();
@@ -39,7 +39,7 @@ export function decodeFamily(
   for (let i = 0; i < count; i++) {
     const index = reader.varint();
     indexes.push(index);
-    rows.push(readPath(reader, residuesOf(index), query.length));
+    rows.push(readPath(reader, readResidues(index), query.length));
   }
   const tree = readTree(reader, count + 1);
   const weights = treeWeights(tree);

@@ -5,7 +5,7 @@ import { KNOWN_E_VALUES, type SizeRange, sizeRange } from "./hit-range.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { DEFAULTS } from "./options.ts";
 import { alignProgressively } from "./progressive.ts";
-import { type Hit, residuesOf, sortHits } from "./search.ts";
+import { type Hit, readResidues, sortHits } from "./search.ts";
 
 /** The family of a protein of a corpus. */
 export interface FoundFamily {
@@ -27,7 +27,7 @@ export function* findFamilies(
   proteins: readonly number[],
   report: () => void = () => {},
 ): Generator<FoundFamily> {
-  const queries = proteins.map((index) => residuesOf(corpus, index));
+  const queries = proteins.map((index) => readResidues(corpus, index));
   const counter = new Int32Array(new SharedArrayBuffer(4));
   const texts = queries.map((query) => decode(query));
   const options = { ...DEFAULTS, maxEValue: maxEValue * KNOWN_E_VALUES };
@@ -35,11 +35,11 @@ export function* findFamilies(
   for (const [k, query] of queries.entries()) {
     const all = sortHits(found[k], corpus);
     const hits = all.filter(({ eValue }) => eValue <= maxEValue);
-    yield { ...familyOf(query, corpus, hits, report), sizes: sizeRange(all, corpus, maxEValue) };
+    yield { ...alignFamily(query, corpus, hits, report), sizes: sizeRange(all, corpus, maxEValue) };
   }
 }
 
-function familyOf(
+function alignFamily(
   query: Uint8Array,
   corpus: Corpus,
   hits: Hit[],

@@ -69,11 +69,11 @@ export function readHeader(header: string): FastaHeader {
     gene: fields.gene ?? null,
     organism: organism ?? known?.organism ?? named.mnemonic ?? null,
     taxon: Number(fields.taxon ?? known?.taxon) || null,
-    speciesKey: keyOf(fields, named.mnemonic, ensembl),
+    speciesKey: makeSpeciesKey(fields, named.mnemonic, ensembl),
   };
 }
 
-function keyOf(
+function makeSpeciesKey(
   { taxon, organism, bracket }: HeaderFields,
   mnemonic: string | undefined,
   ensembl: string | undefined,

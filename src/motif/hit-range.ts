@@ -44,11 +44,11 @@ export function minSize(
 
 /** True if no rounding can exchange hits whose E-values differ. */
 function isOrderCertain(hits: readonly Hit[], { offsets }: Size): boolean {
-  const lengthOf = ({ index }: Hit): number => offsets[index + 1] - offsets[index];
+  const subjectLength = ({ index }: Hit): number => offsets[index + 1] - offsets[index];
   return hits.every((hit, i) => {
     const next = hits[i + 1];
     if (next === undefined || next.eValue - hit.eValue > PRECISION * next.eValue + SMALLEST) return true;
-    const isEqual = hit.rawScore === next.rawScore && lengthOf(hit) === lengthOf(next);
+    const isEqual = hit.rawScore === next.rawScore && subjectLength(hit) === subjectLength(next);
     return next.eValue === hit.eValue && (isEqual || hit.eValue === 0);
   });
 }

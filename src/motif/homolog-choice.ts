@@ -19,11 +19,11 @@ export function eligibility(
   { organisms, leaveOut }: Pick<Options, "organisms" | "leaveOut">,
 ): (index: number) => boolean {
   const excluded = new Set(leaveOut);
-  const isOf = organismTest(organisms);
+  const isOfOrganism = organismTest(organisms);
   // Reading the accession of every hit takes time.
   return (index) =>
     !(excluded.size > 0 && excluded.has(corpus.accession(index))) &&
-    (organisms.length === 0 || isOf(corpus, index));
+    (organisms.length === 0 || isOfOrganism(corpus, index));
 }
 
 /** Finds the organisms of which the corpus has no protein. */

@@ -9,7 +9,7 @@ import {
   type Hit,
   type Range,
   sortHits,
-  residuesOf,
+  readResidues,
   search,
   type SearchOptions,
   searchRanges,
@@ -73,7 +73,7 @@ export function findHomologs(
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
-    if (!equal(query, residuesOf(corpus, hit.index))) others.push(hit);
+    if (!equal(query, readResidues(corpus, hit.index))) others.push(hit);
     else if (corpus.species(hit.index) >= 0) represented.add(corpus.species(hit.index));
   }
 
@@ -101,7 +101,7 @@ export function findHomologs(
         else if (found.length < options.maxHomologs) {
           if (species >= 0) represented.add(species);
           const { identity, coverage, row } = aligned.global;
-          const { bitScore, eValue } = adjusted(residuesOf(corpus, hit.index), aligned.local);
+          const { bitScore, eValue } = adjusted(readResidues(corpus, hit.index), aligned.local);
           found.push({ index: hit.index, rawScore: hit.rawScore, bitScore, eValue, identity, coverage, row });
         }
       }
@@ -149,7 +149,7 @@ export function countLeftOut(
 ): LeftOut {
   const admitted = new Set(homologs);
   const dissimilar = hits.filter(
-    ({ index }) => !admitted.has(index) && !equal(query, residuesOf(corpus, index)),
+    ({ index }) => !admitted.has(index) && !equal(query, readResidues(corpus, index)),
   );
   const { maxEValue, maxLength } = searchOptions(query, options);
   const longer = { maxEValue, exhaustive: false, minLength: maxLength + 1, maxLength: Infinity };
@@ -258,7 +258,7 @@ function alignHits(
 ): (HitAlignments | null)[] {
   const passes = ({ coverage, identity }: PairwiseAlignment): boolean =>
     coverage >= minCoverage && identity >= minIdentity;
-  const subjects = hits.map(({ index }) => residuesOf(corpus, index));
+  const subjects = hits.map(({ index }) => readResidues(corpus, index));
   const localAlignments = alignLocal(query, subjects);
   const passing = hits.flatMap((_, k) => (passes(localAlignments[k]) ? [k] : []));
   const aligned = align(

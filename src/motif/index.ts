@@ -72,13 +72,13 @@ export { readHeader } from "./header.ts";
 export type { ProteinIdentity } from "./header.ts";
 
 /** Null distribution of a corpus, for `Corpus.calibration`. */
-export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, MIN_DRAWS } from "./calibration.ts";
+export { computeCalibration, drawMatches, drawnProteins, ENOUGH_DRAWS, MIN_DRAWS } from "./calibration.ts";
 export type { Draw } from "./calibration.ts";
 export { NULL_BINS } from "./p-value.ts";
 export type { Calibration } from "./p-value.ts";
 
 /** Sequences as people paste them. */
-export { placeOf, readProteinText } from "./protein-text.ts";
+export { findPlace, readProteinText } from "./protein-text.ts";
 export type { ProteinText } from "./protein-text.ts";
 
 /** Proteomes: families of proteins once, as records, then any pattern without a search. */

@@ -3,7 +3,7 @@ import { MAX_POSITION_BITS } from "./options.ts";
 import { type Node, STANDARD_MASK } from "./pattern-tree.ts";
 
 /** Background frequency of a set of residues (mask), 0..1; letters beyond the twenty do not count. */
-export function frequencyOf(mask: number): number {
+export function sumFrequencies(mask: number): number {
   if ((mask & STANDARD_MASK) === STANDARD_MASK) return 1;
   let frequency = 0;
   for (let code = 0; code < STANDARD.length; code++) if ((mask >>> code) & 1) frequency += BACKGROUND[code];
@@ -12,7 +12,7 @@ export function frequencyOf(mask: number): number {
 
 /** Information of a position that admits a set (mask): −log2 of its background frequency, in bits. */
 export function positionBits(mask: number): number {
-  const frequency = frequencyOf(mask);
+  const frequency = sumFrequencies(mask);
   return frequency > 0 ? Math.max(0, -Math.log2(frequency)) : MAX_POSITION_BITS;
 }
 

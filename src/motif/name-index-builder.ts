@@ -4,7 +4,7 @@ import type { ProteinIdentity } from "./header.ts";
 import { findSpecies } from "./species.ts";
 
 /** The words of a name, in lower case. */
-export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+export const splitWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Collects the names of proteins, in the order of the corpus, into the sections that `searchNames` reads. */
 export class NameIndexBuilder {
@@ -21,13 +21,13 @@ export class NameIndexBuilder {
   add(identity: Omit<ProteinIdentity, "accession">, species: number): void {
     this.#entryNames.push((identity.entryName ?? "").toLowerCase());
     this.#genes.push((identity.gene ?? "").toLowerCase());
-    for (const word of new Set(wordsOf(identity.description))) {
+    for (const word of new Set(splitWords(identity.description))) {
       let number = this.#wordNumbers.get(word);
       if (number === undefined) this.#wordNumbers.set(word, (number = this.#wordNumbers.size));
       this.#words.push(number);
     }
     this.#starts.push(this.#words.length);
-    if (species === this.#speciesWords.length) this.#speciesWords.push(speciesWordsOf(identity));
+    if (species === this.#speciesWords.length) this.#speciesWords.push(listSpeciesWords(identity));
   }
 
   finish(): Record<NameSection, Uint8Array> {
@@ -70,13 +70,13 @@ function sortedBy(texts: readonly string[]): Uint8Array {
 }
 
 /** The words by which a species is found, with a space on both sides of each. */
-function speciesWordsOf({
+function listSpeciesWords({
   organism,
   taxon,
   entryName,
 }: Pick<ProteinIdentity, "organism" | "taxon" | "entryName">): string {
   const known = findSpecies(organism ?? undefined);
   const mnemonic = entryName?.split("_")[1] ?? known?.mnemonic ?? "";
-  const words = wordsOf([organism ?? "", taxon ?? "", mnemonic, known?.common ?? ""].join(" "));
+  const words = splitWords([organism ?? "", taxon ?? "", mnemonic, known?.common ?? ""].join(" "));
   return ` ${[...new Set(words)].join(" ")} `;
 }

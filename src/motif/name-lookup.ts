@@ -17,10 +17,10 @@ export function proteinsNamed(corpus: Corpus, name: string): number[] {
   const { entryNames, genes } = corpus.names;
   const named = exactly(entryNames, key);
   const words = corpus.names.speciesWords();
-  const wordsOf = (index: number): string => words[corpus.species(index)] ?? "";
+  const readSpeciesWords = (index: number): string => words[corpus.species(index)] ?? "";
   return (named.length > 0 ? named : exactly(genes, key))
-    .filter((index) => species.every((word) => wordsOf(index).includes(` ${word.toLowerCase()} `)))
-    .toSorted((a, b) => speciesRank(wordsOf(a)) - speciesRank(wordsOf(b)) || a - b);
+    .filter((index) => species.every((word) => readSpeciesWords(index).includes(` ${word.toLowerCase()} `)))
+    .toSorted((a, b) => speciesRank(readSpeciesWords(a)) - speciesRank(readSpeciesWords(b)) || a - b);
 }
 
 function exactly({ count, key, proteins }: SortedKeys, word: string): number[] {

@@ -1,6 +1,6 @@
 import type { Corpus } from "./corpus.ts";
 import type { ProteinIdentity } from "./header.ts";
-import { wordsOf } from "./name-index-builder.ts";
+import { splitWords } from "./name-index-builder.ts";
 import { firstNotBelow, type SortedKeys } from "./name-index.ts";
 import { KNOWN_SPECIES } from "./species.ts";
 
@@ -42,7 +42,7 @@ export function searchNames(
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
     .slice(0, MAX_WORDS);
   if (words.length === 0 || limit < 1) return { total: 0, proteins: [] };
-  const points = words.map((word) => pointsOf(corpus, word));
+  const points = words.map((word) => scoreNames(corpus, word));
   const places = Uint8Array.from(corpus.names.speciesWords(), speciesRank);
   // Points first, then the place of the species.
   const keys = new Uint16Array(corpus.sequenceCount);
@@ -57,7 +57,7 @@ export function searchNames(
     histogram[key]++;
     total++;
   }
-  const best = bestOf(keys, histogram, Math.max(limit, READ));
+  const best = selectBest(keys, histogram, Math.max(limit, READ));
   return { total, proteins: orderByName(corpus, best, keys, text).slice(0, limit) };
 }
 
@@ -78,7 +78,7 @@ function addPoints(points: readonly Uint8Array[], i: number): number {
 }
 
 /** Per protein the points of a word. */
-function pointsOf(corpus: Corpus, word: string): Uint8Array {
+function scoreNames(corpus: Corpus, word: string): Uint8Array {
   const { names } = corpus;
   const lower = word.toLowerCase();
   const points = new Uint8Array(corpus.sequenceCount);
@@ -86,7 +86,7 @@ function pointsOf(corpus: Corpus, word: string): Uint8Array {
     give(points, names.accessions, spelling, POINTS.accession);
   give(points, names.entryNames, lower, POINTS.entryName);
   give(points, names.genes, lower, POINTS.gene);
-  const parts = wordsOf(word);
+  const parts = splitWords(word);
   if (parts.length === 1) {
     give(points, names.words, parts[0], POINTS.word);
   } else {
@@ -132,7 +132,7 @@ function addSpeciesPoints(points: Uint8Array, corpus: Corpus, parts: readonly st
 }
 
 /** Proteins with the highest keys, at most `limit`, in the order of the corpus. */
-function bestOf(keys: Uint16Array, histogram: Uint32Array, limit: number): number[] {
+function selectBest(keys: Uint16Array, histogram: Uint32Array, limit: number): number[] {
   let lowest = histogram.length - 1;
   let above = 0;
   while (lowest > 1 && above + histogram[lowest] < limit) above += histogram[lowest--];

@@ -50,20 +50,20 @@ export interface MatchContext {
  *
  * @param calibration null distribution of the corpus; by default that of Swiss-Prot.
  */
-export function pValueOf(
+export function computePValue(
   name: keyof Statistics,
   value: number,
   model: ScoringModel,
   { homologs, order }: MatchContext,
   calibration: Calibration | null = null,
 ): PValue | null {
-  const row = (calibration?.rows[model] ?? NULL_QUANTILES[model])[binOf(homologs, order)];
+  const row = (calibration?.rows[model] ?? NULL_QUANTILES[model])[findBin(homologs, order)];
   const quantiles = row[name];
   return quantiles && tailProbability(quantiles, value);
 }
 
 /** Index of a row: by depth, then order, ascending. */
-export function binOf(homologs: number, order: number): number {
+export function findBin(homologs: number, order: number): number {
   const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
   const state = NULL_ORDER.findLastIndex((from) => order >= from) + 1;
   return depth * (NULL_ORDER.length + 1) + state;
@@ -97,7 +97,7 @@ function probabilityAbove(level: number): number {
  *
  * @param kept fraction of the homologs at the match that keep it, in place or nearby.
  */
-export function verdictOf(pValue: PValue | null, kept: number): Verdict {
+export function judge(pValue: PValue | null, kept: number): Verdict {
   if (pValue === null) return "insufficient data";
   if (pValue.p <= CONSERVED_P) return "conserved";
   if (pValue.p <= WEAKLY_CONSERVED_P) return "weakly conserved";
@@ -105,7 +105,7 @@ export function verdictOf(pValue: PValue | null, kept: number): Verdict {
 }
 
 /** All evidence in words. */
-export function overallVerdictOf({ p }: PValue): OverallVerdict {
+export function judgeOverall({ p }: PValue): OverallVerdict {
   if (p <= LIKELY_P) return "likely functional";
   return p <= POSSIBLE_P ? "possible" : "no evidence";
 }

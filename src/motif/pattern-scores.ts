@@ -1,11 +1,11 @@
 import { decode } from "./alphabet.ts";
 import { findMatches, lookaroundTable, type Match, pathOfMatch } from "./automaton-matches.ts";
 import type { Family } from "./divergence.ts";
-import { contributionsOf, type Evidence, evidenceOf } from "./evidence.ts";
+import { computeContributions, type Evidence, computeEvidence } from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
 import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
-import { type Calibration, overallVerdictOf, pValueOf, verdictOf } from "./p-value.ts";
+import { type Calibration, judgeOverall, computePValue, judge } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Contributions, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
 import { openMotif } from "./retention.ts";
@@ -39,7 +39,7 @@ export function scorePattern(
     if (isShort && motif.simulation.steps <= MAX_MATCHING_STEPS) {
       motif.simulation.steps += (match.end - match.start + 1) * automaton.program.size;
       path = pathOfMatch(automaton, family.query, match, lookarounds);
-      if (path) evidence = evidenceOf(motif, family, match, path, found.length);
+      if (path) evidence = computeEvidence(motif, family, match, path, found.length);
     }
     const isAffordable = motif.simulation.steps <= MAX_MATCHING_STEPS;
     if (!isAffordable) evidence = NO_EVIDENCE;
@@ -70,18 +70,20 @@ function matchScore(
   const { homologs, terms, z } = evidence;
   const kept = evidence.atHomologs.filter(({ state }) => state === "conserved" || state === "shifted").length;
   const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
-  const pValue = isJudged ? pValueOf("conservation", terms.conservation, model, evidence, calibration) : null;
-  const overall = z === null ? null : pValueOf("z", z, model, evidence, calibration);
+  const pValue = isJudged
+    ? computePValue("conservation", terms.conservation, model, evidence, calibration)
+    : null;
+  const overall = z === null ? null : computePValue("z", z, model, evidence, calibration);
   const ifJudged = (value: number | null): number | null => (isJudged ? roundedOrNull(value) : null);
   return {
     start: match.start + 1,
     end: match.end,
     text: decode(family.query.subarray(match.start, match.end)),
-    overallVerdict: overall && overallVerdictOf(overall),
+    overallVerdict: overall && judgeOverall(overall),
     z: roundedOrNull(z),
     overallPValue: overall && rounded(overall.p),
     overallPValueIs: overall && overall.is,
-    verdict: verdictOf(pValue, kept / homologs),
+    verdict: judge(pValue, kept / homologs),
     score: ifJudged(evidence.score),
     expected: ifJudged(evidence.expected),
     pValue: pValue && rounded(pValue.p),
@@ -93,7 +95,7 @@ function matchScore(
     informationContent: rounded(bits),
     conservation: evidence.conservation.map(roundedOrNull),
     atHomologs: evidence.atHomologs.map((at) => ({ ...at, retention: roundedOrNull(at.retention) })),
-    ...(terms && { contributions: roundAll(contributionsOf(terms)) }),
+    ...(terms && { contributions: roundAll(computeContributions(terms)) }),
     warnings,
   };
 }

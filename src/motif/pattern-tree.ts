@@ -73,10 +73,10 @@ export function set(written: string, form: SetNode["form"], mask: number, positi
 /** A set of listed residues without repetitions. */
 export function listed(letters: string, position: number): SetNode {
   const unique = letters.length === 1 ? letters : [...new Set(letters)].join("");
-  return set(unique.length === 1 ? unique : `[${unique}]`, "listed", maskOf(unique), position);
+  return set(unique.length === 1 ? unique : `[${unique}]`, "listed", letterMask(unique), position);
 }
 
-export function maskOf(letters: string): number {
+export function letterMask(letters: string): number {
   let mask = 0;
   for (const letter of letters) mask |= 1 << LETTERS.indexOf(letter);
   return mask;

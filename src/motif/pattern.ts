@@ -5,7 +5,7 @@ import {
   ALL_LETTERS,
   choice,
   listed,
-  maskOf,
+  letterMask,
   type Node,
   PatternError,
   repeat,
@@ -159,7 +159,7 @@ function readSet(reader: Reader): SetNode {
   advance(reader);
   const all = [...letters].join("");
   return excluded
-    ? set(`[^${all}]`, "excluded", ALL_LETTERS & ~maskOf(all), position)
+    ? set(`[^${all}]`, "excluded", ALL_LETTERS & ~letterMask(all), position)
     : listed(all, position);
 }
 

@@ -22,7 +22,7 @@ export interface Profile {
  * Profile of sequences whose residues lie in the given ascending columns. A gap costs less where some
  * sequences already have one, as in a sum over pairs of sequences.
  */
-export function profileOf(
+export function makeProfile(
   sequences: readonly Uint8Array[],
   columns: readonly Int32Array[],
   length: number,
@@ -104,8 +104,8 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   /** Rows scored so far, and the index of the first cell of `scores` in `steps`. */
   let scored = 0;
   let scoresFrom = 0;
-  const inner = costsOf(b, 1);
-  const outer = costsOf(b, END_GAP_FACTOR);
+  const inner = scaleCosts(b, 1);
+  const outer = scaleCosts(b, END_GAP_FACTOR);
   for (let i = 0; i <= rows; i++) {
     const [from, to] = [low[i], high[i]];
     if (i > 0) {
@@ -178,7 +178,7 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
 }
 
 /** Scaled gap costs of a profile; entry j for column j − 1. */
-function costsOf(
+function scaleCosts(
   { length, open, close, next }: Profile,
   factor: number,
 ): Record<"open" | "close" | "next", Float64Array> {

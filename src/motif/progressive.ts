@@ -3,7 +3,7 @@ import { distances } from "./distance.ts";
 import { guideTree } from "./guide-tree.ts";
 import type { Row } from "./msa.ts";
 import { PROFILE_BAND } from "./options.ts";
-import { alignProfiles, type Band, type ProfileAlignment, profileOf } from "./profile.ts";
+import { alignProfiles, type Band, type ProfileAlignment, makeProfile } from "./profile.ts";
 
 /** Maximum cells, of one byte each, of a widened band. */
 const MAX_CELLS = 50_000_000;
@@ -40,7 +40,7 @@ export function alignProgressively(
   const data: SequenceData = {
     sequences: [query, ...rows.map(({ residues }) => residues)],
     distances: distances(anchored),
-    anchors: [Int32Array.from(query.keys()), ...rows.map(anchorsOf)],
+    anchors: [Int32Array.from(query.keys()), ...rows.map(findAnchors)],
   };
   const groups = data.sequences.map((sequence, number): Group => ({
     members: [number],
@@ -53,7 +53,7 @@ export function alignProgressively(
   return anchoredRows(groups.at(-1)!, data.sequences);
 }
 
-function anchorsOf({ residues, anchored, before }: Row): Int32Array {
+function findAnchors({ residues, anchored, before }: Row): Int32Array {
   const anchors = new Int32Array(residues.length).fill(-1);
   for (let p = 0; p < anchored.length; p++) if (anchored[p] !== GAP) anchors[before[p]] = p;
   return anchors;
@@ -61,7 +61,7 @@ function anchorsOf({ residues, anchored, before }: Row): Int32Array {
 
 function join(a: Group, b: Group, data: SequenceData, band: number): Group {
   const [profileA, profileB] = [a, b].map(({ members, columns, length }) =>
-    profileOf(
+    makeProfile(
       members.map((k) => data.sequences[k]),
       columns,
       length,

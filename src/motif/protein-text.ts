@@ -158,7 +158,7 @@ function compositionFault(sequence: string, words: readonly Word[]): TextFault |
 }
 
 /** Line and character of a position, both from 1. */
-export function placeOf(text: string, position: number): { line: number; character: number } {
+export function findPlace(text: string, position: number): { line: number; character: number } {
   const lines = text.slice(0, position).split(/\r\n|\r|\n/);
   return { line: lines.length, character: lines.at(-1)!.length + 1 };
 }

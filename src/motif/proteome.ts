@@ -1,14 +1,14 @@
 import { findMatches, lookaroundTable } from "./automaton-matches.ts";
 import type { StoredFamily } from "./carry-over.ts";
 import type { Corpus } from "./corpus.ts";
-import { meanOf } from "./disorder/disorder.ts";
+import { average } from "./disorder/disorder.ts";
 import { decodeFamily, encodeFamily } from "./family-record.ts";
 import { findFamilies } from "./family-search.ts";
 import { DEFAULTS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import type { MatchScore, ScoringModel } from "./prediction.ts";
-import { residuesOf } from "./search.ts";
+import { readResidues } from "./search.ts";
 
 /** A match in a protein of a corpus, with the numbers of `predict`. */
 export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
@@ -39,16 +39,16 @@ export function scoreRecord(
   corpus: Corpus,
   { pattern, model }: { pattern: Pattern; model: ScoringModel },
 ): ProteomeMatch[] {
-  const query = residuesOf(corpus, protein);
+  const query = readResidues(corpus, protein);
   const lookarounds = lookaroundTable(pattern.automaton, query);
   if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
-  const { family } = decodeFamily(record, query, (index) => residuesOf(corpus, index));
+  const { family } = decodeFamily(record, query, (index) => readResidues(corpus, index));
   const context = { model, family, options: DEFAULTS, calibration: corpus.calibration ?? null };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
     const { atHomologs: _atHomologs, ...numbers } = match;
     return Object.assign(
-      { protein, disorder: rounded(meanOf(disorder, match.start - 1, match.end)) },
+      { protein, disorder: rounded(average(disorder, match.start - 1, match.end)) },
       numbers,
     );
   });

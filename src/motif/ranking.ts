@@ -1,5 +1,5 @@
 import { matchDisorder } from "./match-disorder.ts";
-import { overallVerdictOf } from "./p-value.ts";
+import { judgeOverall } from "./p-value.ts";
 import { rounded } from "./pattern-scores.ts";
 import type { MatchScore, OverallVerdict, PatternScores, Prediction } from "./prediction.ts";
 
@@ -48,26 +48,26 @@ type Scored = { [Name in "overallPValue" | "z"]?: number | null | undefined };
 /** Rows in order of overall P, of equals by z, of equals as given; with ranks, q-values and labels over all of them. */
 export function rankByP<Row extends object>(
   rows: readonly Row[],
-  matchOf: (row: Row) => Scored,
+  readMatch: (row: Row) => Scored,
 ): (Row & Pick<RankedMatch, "rank" | "q" | "label">)[] {
   const sorted = rows.toSorted((a, b) => {
-    const [one, other] = [matchOf(a), matchOf(b)];
-    return rankOf(one) - rankOf(other) || zOf(other) - zOf(one);
+    const [one, other] = [readMatch(a), readMatch(b)];
+    return rankValue(one) - rankValue(other) || readZ(other) - readZ(one);
   });
-  const qs = qValues(sorted.flatMap((row) => matchOf(row).overallPValue ?? []));
+  const qs = qValues(sorted.flatMap((row) => readMatch(row).overallPValue ?? []));
   return sorted.map((row, i) => {
     const q = qs[i] ?? null;
     return Object.assign({}, row, {
       rank: i + 1,
       q,
-      label: q === null ? null : overallVerdictOf({ p: q, is: "estimate" as const }),
+      label: q === null ? null : judgeOverall({ p: q, is: "estimate" as const }),
     });
   });
 }
 
 /** Matches without a P value come last. */
-const rankOf = ({ overallPValue }: Scored): number => overallPValue ?? 2;
-const zOf = ({ z }: Scored): number => z ?? 0;
+const rankValue = ({ overallPValue }: Scored): number => overallPValue ?? 2;
+const readZ = ({ z }: Scored): number => z ?? 0;
 
 /** Q-values of P values in ascending order, with six decimals. */
 export function qValues(ascending: readonly number[]): number[] {
@@ -93,10 +93,10 @@ function groupMatches(matches: readonly MatchScore[]): Pick<RankedMatch, "group"
   });
 }
 
-const lengthOf = ({ start, end }: MatchScore): number => end - start + 1;
+const matchLength = ({ start, end }: MatchScore): number => end - start + 1;
 
 /** Shared residues as a fraction of the shorter match; 0 for an empty one. */
 function overlap(a: MatchScore, b: MatchScore): number {
   const shared = Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
-  return shared <= 0 ? 0 : shared / Math.min(lengthOf(a), lengthOf(b));
+  return shared <= 0 ? 0 : shared / Math.min(matchLength(a), matchLength(b));
 }

@@ -10,7 +10,7 @@ import {
   type Simulation,
 } from "./automaton-matches.ts";
 import type { AlignedHomolog } from "./divergence.ts";
-import { frequencyOf, positionBits } from "./information.ts";
+import { sumFrequencies, positionBits } from "./information.ts";
 import { blosum62, STRIDE } from "./matrix.ts";
 import { MIN_DEFINED_BITS, SHIFT, SHIFT_RETENTION, UNKNOWN_FREQUENCY } from "./options.ts";
 import type { HomologState, ScoringModel } from "./prediction.ts";
@@ -71,7 +71,7 @@ function residueScoresFor(motif: Motif, mask: number): Float64Array {
   for (let code = 0; code < STANDARD.length; code++) {
     if ((mask >>> code) & 1) {
       score[code] = 1;
-    } else if (motif.model === "continuous" && frequencyOf(mask) > 0) {
+    } else if (motif.model === "continuous" && sumFrequencies(mask) > 0) {
       for (let member = 0; member < STANDARD.length; member++) {
         if (((mask >>> member) & 1) === 0) continue;
         score[code] = Math.max(score[code], blosum62(code, member) / blosum62(member, member));
@@ -97,7 +97,7 @@ export interface Retention {
 export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomolog): Retention {
   const { row } = homolog;
   const { simulation } = motif;
-  const [from, to] = spanOf(homolog, match);
+  const [from, to] = findSpan(homolog, match);
   const lookarounds = lookaroundIn(motif, homolog);
   if (to > from && matchesExactly(simulation, row.residues, from, to, lookarounds)) {
     return { value: 1, state: "conserved" };
@@ -123,7 +123,7 @@ export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomol
 }
 
 /** Residues of the homolog between the outer columns of a match, insertions included: [from, to). */
-export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: number, to: number] {
+export function findSpan({ row }: AlignedHomolog, { start, end }: Match): [from: number, to: number] {
   return [row.before[start], row.before[end - 1] + (row.anchored[end - 1] === GAP ? 0 : 1)];
 }
 

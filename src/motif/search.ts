@@ -131,15 +131,17 @@ function scoreCandidates(
   candidates: Candidate[],
   report: (fraction: number) => void,
 ): Hit[] {
-  const lengthOf = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
+  const subjectLength = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
   const eligible = candidates
-    .filter(({ index }) => lengthOf(index) >= options.minLength && lengthOf(index) <= options.maxLength)
-    .sort((a, b) => lengthOf(a.index) - lengthOf(b.index) || a.index - b.index);
+    .filter(
+      ({ index }) => subjectLength(index) >= options.minLength && subjectLength(index) <= options.maxLength,
+    )
+    .sort((a, b) => subjectLength(a.index) - subjectLength(b.index) || a.index - b.index);
   const queryComposition = composition(masked);
   const hits: Hit[] = [];
   for (let from = 0; from < eligible.length; from += PROGRESS_SLICE) {
     const slice = eligible.slice(from, from + PROGRESS_SLICE);
-    const subjects = slice.map(({ index }) => residuesOf(corpus, index));
+    const subjects = slice.map(({ index }) => readResidues(corpus, index));
     const scores = blosumKernel().scores(masked, subjects, (k) => slice[k].score >= HIGH_SCORE);
     for (let k = 0; k < scores.length; k++) {
       const rawScore = scores[k];
@@ -169,7 +171,7 @@ export function sortHits(hits: Hit[], corpus: Corpus): Hit[] {
 }
 
 /** Residues of a sequence, not copied. */
-export function residuesOf(corpus: Corpus, index: number): Uint8Array {
+export function readResidues(corpus: Corpus, index: number): Uint8Array {
   return corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
 }
 

@@ -39,7 +39,7 @@ export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./corpus/corpus.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export { CLASS_TYPES, type ClassType, type MotifClass, type MotifClasses } from "./corpus/motif-classes.ts";
-export { type Scan, type ScanMatch, scanOf, scanPart } from "./results/scan.ts";
+export { type Scan, type ScanMatch, makeScan, scanPart } from "./results/scan.ts";
 export {
   PROTEOME_FORMATS,
   type ProteomeFormatName,
@@ -64,7 +64,7 @@ export { BUILD_STATES, type Build } from "./proteome/builds.ts";
 export { buildFamilies, onThreads } from "./proteome/build.ts";
 export { type BuildPlan, planBuild } from "./proteome/plan.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./corpus/families-file.ts";
-export { methodOf } from "./corpus/calibration-file.ts";
+export { readMethod } from "./corpus/calibration-file.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export {
   SCORE_FORMATS,

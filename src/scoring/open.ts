@@ -38,7 +38,7 @@ import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
-import { computationsOf, ProteomeSearchClient } from "./api/proteome-search-client.ts";
+import { makeComputations, ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
 import { outdatedMethod } from "./corpus/calibration-file.ts";
@@ -193,12 +193,12 @@ function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
     newId: () => jobId(clock.now(), clock.newId()),
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
-    retention: retentionOf(options),
+    retention: retentionTime(options),
   });
 }
 
 /** Milliseconds for which ended jobs and batches are kept; null keeps them forever. */
-const retentionOf = ({ retentionDays = 0 }: ScoringOptions): number | null =>
+const retentionTime = ({ retentionDays = 0 }: ScoringOptions): number | null =>
   retentionDays === 0 ? null : retentionDays * 86_400_000;
 
 interface WorkerDependencies {
@@ -274,7 +274,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
       return job;
     },
   };
-  batches = new Batches({ database, log, tasks, store, runner, retention: retentionOf(options) });
+  batches = new Batches({ database, log, tasks, store, runner, retention: retentionTime(options) });
   if (options.workers > 0) {
     batches.open();
   }
@@ -355,7 +355,7 @@ function openRoutes(
     hasPublicUrl,
   };
   const client = new ProteomeSearchClient(options);
-  const own = new OwnSearches(services.tasks, computationsOf(client));
+  const own = new OwnSearches(services.tasks, makeComputations(client));
   const proteome = proteomeRoutes(
     { ...services, client, identifyClient, clock: options.clock, own, requireWritable, ownership },
     guards,

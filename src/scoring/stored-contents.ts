@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { findFeatureDamage } from "./features/feature-files.ts";
-import { FORMS, readResult, textOf } from "./jobs/packed-prediction.ts";
+import { FORMS, readResult, unpackParts } from "./jobs/packed-prediction.ts";
 import { listFamilies, readFamilies } from "./corpus/families-file.ts";
 
 /** Something stored that has been read as a whole. */
@@ -43,7 +43,8 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
     yield {
       kind: "prediction",
       name: `prediction of job ${job}`,
-      damage: findDamage(() => FORMS.map((form) => textOf(readResult(database, rid, form)))) && UNREADABLE,
+      damage:
+        findDamage(() => FORMS.map((form) => unpackParts(readResult(database, rid, form)))) && UNREADABLE,
       remedy: "Open the job's result, which says that it is damaged, and score the query again.",
     };
   if (!has("job_model")) return;

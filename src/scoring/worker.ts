@@ -59,7 +59,7 @@ const LARGE = 10_000_000;
 let opened: { path: string | null; stamp: string; corpus: Corpus } | undefined;
 
 /** Keeps the corpus open between jobs; workers share its bytes. */
-function corpusOf({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
+function loadCorpus({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
   const stamp = path === null ? "" : calibrationStamp(path);
   if (!opened || opened.path !== path || opened.stamp !== stamp) {
     opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
@@ -84,7 +84,7 @@ function reporter(ticket: number): (stage: Stage, fraction: number) => void {
 function search(task: SearchTask): WorkerReport {
   const { ticket, queries, options, counter } = task;
   const report = reporter(ticket);
-  const hits = findHits(queries, corpusOf(task), { ...DEFAULTS, ...options }, counter, (fraction) =>
+  const hits = findHits(queries, loadCorpus(task), { ...DEFAULTS, ...options }, counter, (fraction) =>
     report("homologs", fraction),
   );
   return { ticket, kind: "searched", hits };
@@ -97,7 +97,7 @@ async function score(task: WorkerTask): Promise<WorkerReport> {
   const report = reporter(ticket);
   const prediction = rows
     ? predictFromAlignment({ rows, patterns, model }, chosen, report)
-    : predict({ query, patterns, model }, corpusOf(task), chosen, report, hits);
+    : predict({ query, patterns, model }, loadCorpus(task), chosen, report, hits);
   if (corpusPath === null && !rows) prediction.warnings.unshift(NO_CORPUS);
   return {
     ticket,
@@ -112,16 +112,16 @@ async function score(task: WorkerTask): Promise<WorkerReport> {
 function draw(task: DrawTask): DrawnReport {
   const { ticket, proteins, patterns, seed } = task;
   const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
-  return { ticket, kind: "drawn", drawn: drawMatches(corpusOf(task), proteins, read, seed) };
+  return { ticket, kind: "drawn", drawn: drawMatches(loadCorpus(task), proteins, read, seed) };
 }
 
 function work(task: Task): Report | Promise<Report> {
   if ("counter" in task) return search(task);
   if ("proteins" in task) return draw(task);
   if ("plan" in task) return { ticket: task.ticket, kind: "planned", plan: planBuild(task.plan) };
-  if ("change" in task) return carryFamilies(task, corpusOf(task));
-  if ("members" in task) return computeFamilies(task, corpusOf(task));
-  return "families" in task ? scoreFamilies(task, corpusOf(task)) : score(task);
+  if ("change" in task) return carryFamilies(task, loadCorpus(task));
+  if ("members" in task) return computeFamilies(task, loadCorpus(task));
+  return "families" in task ? scoreFamilies(task, loadCorpus(task)) : score(task);
 }
 
 function post(report: Report): void {

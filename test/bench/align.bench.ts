@@ -9,7 +9,7 @@ import { align } from "../../src/motif/align.ts";
 import { GAP } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { buildFamily, measureHomolog } from "../../src/motif/divergence.ts";
-import { evidenceOf } from "../../src/motif/evidence.ts";
+import { computeEvidence } from "../../src/motif/evidence.ts";
 import type { Row } from "../../src/motif/msa.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -170,7 +170,7 @@ function discrimination(): void {
       if (path === null) continue;
       const count = findMatches(automaton, query, lookarounds).length;
       const numbers = [...families, given].map((family) =>
-        evidenceOf(openMotif(automaton, "discontinuous"), family, one, path, count),
+        computeEvidence(openMotif(automaton, "discontinuous"), family, one, path, count),
       );
       if (numbers.some(({ homologs, z }) => homologs < MIN_HOMOLOGS || z === null)) continue;
       scored.push({ group: accession, isTrue: one.isTrue, parts: one.parts, z: numbers.map(({ z }) => z!) });

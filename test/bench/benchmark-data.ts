@@ -18,7 +18,7 @@ import { findHits, findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { alignProgressively } from "../../src/motif/progressive.ts";
 import { readAlignment } from "../../src/motif/query.ts";
-import { residuesOf, searchRanges } from "../../src/motif/search.ts";
+import { readResidues, searchRanges } from "../../src/motif/search.ts";
 
 interface Site {
   accession: string;
@@ -171,7 +171,7 @@ export function findFamilies(corpus: Corpus, accessions: readonly string[], cach
     (accession) => corpus.findAccession(accession) >= 0 && !existsSync(join(cache, accession)),
   );
   if (missing.length === 0) return;
-  const queries = missing.map((accession) => residuesOf(corpus, corpus.findAccession(accession)));
+  const queries = missing.map((accession) => readResidues(corpus, corpus.findAccession(accession)));
   const letters = queries.map((query) => decode(query));
   const hits = findHits(letters, corpus, DEFAULTS, new Int32Array(new SharedArrayBuffer(4)));
   for (const [k, accession] of missing.entries()) {
@@ -188,7 +188,7 @@ export function groupByHomology(
   accessions: readonly string[],
   maxEValue = DEFAULTS.maxEValue,
 ): Map<string, string> {
-  const residues = accessions.map((accession) => residuesOf(corpus, corpus.findAccession(accession)));
+  const residues = accessions.map((accession) => readResidues(corpus, corpus.findAccession(accession)));
   const entries = accessions.map((accession, k) => ({
     accession,
     description: "",
@@ -217,13 +217,13 @@ export function groupByHomology(
 export function familyIn(corpus: Corpus, accession: string, cache: string): Family | null {
   const at = corpus.findAccession(accession);
   if (at < 0) return null;
-  const query = residuesOf(corpus, at);
+  const query = readResidues(corpus, at);
   const path = join(cache, accession);
   findFamilies(corpus, [accession], cache);
   const names = readFileSync(path, "utf8").split("\n").filter(Boolean);
   const rows = align(
     query,
-    names.map((name) => residuesOf(corpus, corpus.findAccession(name))),
+    names.map((name) => readResidues(corpus, corpus.findAccession(name))),
   );
   const aligned = alignProgressively(
     query,

@@ -8,7 +8,7 @@
  * that follow those of the calibration. Fractions come with their standard error, clustered by protein.
  */
 import { drawMatches, drawnProteins } from "../../src/motif/calibration.ts";
-import { NULL_BINS, pValueOf } from "../../src/motif/p-value.ts";
+import { NULL_BINS, computePValue } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_ORDER } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
@@ -58,7 +58,13 @@ for (const name of ["z", "conservation"] as const)
               homologs: NULL_DEPTHS[Math.floor(bin / binsPerDepth)],
               order: [0, ...NULL_ORDER][bin % binsPerDepth],
             };
-            const { p } = pValueOf(name, statistics[model][name]!, model, surroundings, nullDistribution)!;
+            const { p } = computePValue(
+              name,
+              statistics[model][name]!,
+              model,
+              surroundings,
+              nullDistribution,
+            )!;
             return { group: protein, isHit: p <= level };
           }),
         ).padStart(12);

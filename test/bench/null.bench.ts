@@ -9,8 +9,8 @@
  */
 import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
-import { evidenceOf } from "../../src/motif/evidence.ts";
-import { type Draw, drawOf, quantilesOf } from "../../src/motif/calibration.ts";
+import { computeEvidence } from "../../src/motif/evidence.ts";
+import { type Draw, toDraw, computeQuantiles } from "../../src/motif/calibration.ts";
 import { NULL_BINS, type Statistics, tailProbability } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -103,9 +103,9 @@ function drawIn(protein: string): RandomMatch[] {
     const path = pathOfMatch(pattern.automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const numbers = SCORING_MODELS.map((model) =>
-      evidenceOf(openMotif(pattern.automaton, model), family, match, path, found.length),
+      computeEvidence(openMotif(pattern.automaton, model), family, match, path, found.length),
     );
-    const draw = drawOf(numbers);
+    const draw = toDraw(numbers);
     if (draw !== null) out.push({ protein, ...draw });
   }
   return out;
@@ -154,7 +154,7 @@ function crossValidate(model: ScoringModel, name: keyof Statistics): Call[] {
     if (builtIn === null) return [];
     const valueOf = ({ statistics }: RandomMatch): number => statistics[model][name]!;
     const quantiles = Array.from({ length: 5 }, (_, fold) =>
-      quantilesOf(inBin.filter(({ protein }) => foldOf.get(protein) !== fold).map(valueOf)),
+      computeQuantiles(inBin.filter(({ protein }) => foldOf.get(protein) !== fold).map(valueOf)),
     );
     return inBin.map((one) => ({
       bin,
@@ -213,7 +213,7 @@ function printCalls(title: string, calls: readonly Call[]): void {
 async function write(): Promise<void> {
   const quantiles = (inBin: readonly RandomMatch[], model: ScoringModel, name: keyof Statistics): string => {
     const values = inBin.map(({ statistics }) => statistics[model][name]);
-    return values.includes(null) ? "null" : `[${quantilesOf(values as number[]).join(", ")}]`;
+    return values.includes(null) ? "null" : `[${computeQuantiles(values as number[]).join(", ")}]`;
   };
   const rows = (model: ScoringModel): string =>
     byBin

@@ -13,7 +13,7 @@ import { findFamilies } from "../../src/motif/family-search.ts";
 import { groupQueries, parsePattern, predict } from "../../src/motif/index.ts";
 import { scoreRecord } from "../../src/motif/proteome.ts";
 import { shuffled } from "../../src/motif/random.ts";
-import { residuesOf } from "../../src/motif/search.ts";
+import { readResidues } from "../../src/motif/search.ts";
 import { openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 
@@ -28,7 +28,7 @@ const seconds = (): number => {
 const corpus = openCorpusFile(path);
 const selected = selectProteins(corpus, { organism });
 const drawn = [...shuffled(selected.length, 1)].slice(0, Number(count)).map((k) => selected[k]);
-const lengths = drawn.map((index) => residuesOf(corpus, index).length);
+const lengths = drawn.map((index) => readResidues(corpus, index).length);
 const records = new Map<number, Uint8Array>();
 let [time, bytes, homologs] = [0, 0, 0];
 for (const group of groupQueries(lengths)) {
@@ -40,7 +40,7 @@ for (const group of groupQueries(lengths)) {
     time += seconds() - from;
     bytes += record.length;
     homologs += indexes.length;
-    const read = decodeFamily(record, family.query, (index) => residuesOf(corpus, index));
+    const read = decodeFamily(record, family.query, (index) => readResidues(corpus, index));
     const { disorder: _shown, ...prediction } = read.family.prediction;
     const { disorder: _exact, ...expected } = family.prediction;
     if (
@@ -86,7 +86,7 @@ const from = seconds();
 for (const index of few)
   predict(
     {
-      query: decode(residuesOf(corpus, index)),
+      query: decode(readResidues(corpus, index)),
       patterns: PATTERNS.map((expression) => ({ expression, name: null })),
       model: "continuous",
     },

@@ -6,9 +6,9 @@
  */
 import { join } from "node:path";
 import { findMatches, lookaroundTable, pathOfMatch } from "../../src/motif/automaton-matches.ts";
-import { contributionsOf, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
+import { computeContributions, type Evidence, computeEvidence } from "../../src/motif/evidence.ts";
 import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
-import { pValueOf } from "../../src/motif/p-value.ts";
+import { computePValue } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
@@ -74,12 +74,12 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
     const path = pathOfMatch(automaton, family.query, one, lookarounds);
     if (path === null) return [];
     const count = findMatches(automaton, family.query, lookarounds).length;
-    const evidence = evidenceOf(openMotif(automaton, "discontinuous"), family, one, path, count);
-    const graded = evidenceOf(openMotif(automaton, "continuous"), family, one, path, count);
+    const evidence = computeEvidence(openMotif(automaton, "discontinuous"), family, one, path, count);
+    const graded = computeEvidence(openMotif(automaton, "continuous"), family, one, path, count);
     const { terms, z, homologs } = evidence;
     if (terms === null || z === null) return [];
     const p = (name: "conservation" | "z", value: number): number =>
-      pValueOf(name, value, "discontinuous", evidence)?.p ?? 1;
+      computePValue(name, value, "discontinuous", evidence)?.p ?? 1;
     return [
       {
         case: one,
@@ -121,7 +121,7 @@ function printHead(title: string, rows: readonly Scored[]): void {
 function printScores(title: string, rows: readonly Scored[]): void {
   printHead(title, rows);
   for (const name of Object.keys(rows[0].scores)) printRow(name, rows, (one) => one.scores[name]);
-  for (const term of TERMS) printRow(`· ${term} alone`, rows, (one) => contributionsOf(one.terms)[term]);
+  for (const term of TERMS) printRow(`· ${term} alone`, rows, (one) => computeContributions(one.terms)[term]);
   for (const type of CLASS_TYPES) {
     const ofType = rows.filter((one) => one.case.motifClass.startsWith(type));
     printRow(`${type} only, held out`, ofType, (one) => one.scores[HELD_OUT]);

@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { residuesOf } from "../../src/motif/search.ts";
+import { readResidues } from "../../src/motif/search.ts";
 import type { Scan } from "../../src/scoring/index.ts";
 import { LABD } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
@@ -44,7 +44,9 @@ function drawn(): string {
     .toSorted((a, b) => a.order - b.order)
     .slice(0, Number(wanted));
   return chosen
-    .map(({ accession }) => `>${accession}\n${decode(residuesOf(corpus, corpus.findAccession(accession)))}\n`)
+    .map(
+      ({ accession }) => `>${accession}\n${decode(readResidues(corpus, corpus.findAccession(accession)))}\n`,
+    )
     .join("");
 }
 

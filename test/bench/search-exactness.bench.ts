@@ -24,7 +24,7 @@ import {
   readFasta,
 } from "../../src/motif/index.ts";
 import { findHomologs } from "../../src/motif/homologs.ts";
-import { residuesOf, search } from "../../src/motif/search.ts";
+import { readResidues, search } from "../../src/motif/search.ts";
 import { eValue } from "../../src/motif/statistics.ts";
 import { random } from "../fixtures/random-protein.ts";
 
@@ -87,7 +87,7 @@ function sensitivity(): void {
     const all = search(residues, corpus, { ...bounds, exhaustive: true });
     const aligned = alignLocal(
       residues,
-      all.map(({ index }) => residuesOf(corpus, index)),
+      all.map(({ index }) => readResidues(corpus, index)),
     );
     for (const row of rows) {
       const good = all.filter(
@@ -267,7 +267,7 @@ function explainMissing(compared: readonly FastaEntry[], blast: ReadonlyMap<stri
     );
     const aligned = alignLocal(
       residues,
-      theirs.map((index) => residuesOf(corpus, index)),
+      theirs.map((index) => readResidues(corpus, index)),
     );
     const good = theirs.flatMap((index, k) =>
       aligned[k].identity >= 0.3 && aligned[k].coverage >= 0.5 ? [{ index, score: aligned[k].score }] : [],
@@ -283,7 +283,7 @@ function explainMissing(compared: readonly FastaEntry[], blast: ReadonlyMap<stri
     const [quick, all, scores] = [found(false, E), found(true, E), found(true, 1e300)];
     for (const { index, score } of good) {
       const chance = (raw: number): number =>
-        eValue(raw, residues.length, residuesOf(corpus, index).length, corpus.residueCount);
+        eValue(raw, residues.length, readResidues(corpus, index).length, corpus.residueCount);
       counts.good++;
       if (quick.has(index)) continue;
       if (all.has(index)) counts.prefilter++;

@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { alignLocal } from "../../src/motif/align.ts";
 import { CorpusBuilder, decode, encode, openCorpus, readFasta, type Corpus } from "../../src/motif/index.ts";
-import { residuesOf } from "../../src/motif/search.ts";
+import { readResidues } from "../../src/motif/search.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { median } from "./harness.ts";
 
@@ -173,7 +173,7 @@ const queried = new Set<number>();
 function draw(): number {
   for (;;) {
     const index = Math.floor(next() * corpus.sequenceCount);
-    const { length } = residuesOf(corpus, index);
+    const { length } = readResidues(corpus, index);
     if (length < 40 || length > 2500 || queried.has(index)) continue;
     queried.add(index);
     return index;
@@ -186,8 +186,8 @@ function findGood(query: number, subjects: readonly number[]): string[] {
   const pairs = subjects.map((subject) => `${query} ${subject}`);
   const unknown = subjects.filter((_, k) => !goodPairs.has(pairs[k]));
   const aligned = alignLocal(
-    encode(decode(residuesOf(corpus, query))),
-    unknown.map((subject) => residuesOf(corpus, subject)),
+    encode(decode(readResidues(corpus, query))),
+    unknown.map((subject) => readResidues(corpus, subject)),
   );
   for (const [k, { identity, coverage }] of aligned.entries())
     goodPairs.set(`${query} ${unknown[k]}`, identity >= MIN_IDENTITY && coverage >= MIN_COVERAGE);
@@ -217,7 +217,7 @@ for (const [i, size] of [1, 10, 100].entries()) {
   for (let batch = 0; batch < batches; batch++) {
     const queries = Array.from({ length: size }, draw);
     const entries = queries.map(
-      (index) => `>${corpus.accession(index)}\n${decode(residuesOf(corpus, index))}\n`,
+      (index) => `>${corpus.accession(index)}\n${decode(readResidues(corpus, index))}\n`,
     );
     await Bun.write(at("queries.fasta"), entries.join(""));
     for (const [program, outcome] of outcomes) await searchBatch(program, queries, outcome);

@@ -13,7 +13,7 @@ import { packCorpus } from "../../src/motif/corpus-builder.ts";
 import { openCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
-import { residuesOf, SCAN_LIMITS, search } from "../../src/motif/search.ts";
+import { readResidues, SCAN_LIMITS, search } from "../../src/motif/search.ts";
 import { indexSeeds } from "../../src/motif/seed-index.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { median } from "./harness.ts";
@@ -85,7 +85,7 @@ function measureSearches(corpus: Corpus, count: number, exact: boolean): { hits:
   let homologs = 0;
   const sensitivity = { good: 0, found: 0 };
   while (times.length < count) {
-    const query = residuesOf(corpus, Math.floor(next() * corpus.sequenceCount)).slice();
+    const query = readResidues(corpus, Math.floor(next() * corpus.sequenceCount)).slice();
     if (query.length < 40 || query.length > 2500) continue;
     const masked = maskLowComplexity(query);
     const seeds = timed(1, () => indexSeeds([masked]));
@@ -127,7 +127,7 @@ function goodHits(query: Uint8Array, corpus: Corpus): number[] {
   const hits = search(query, corpus, { ...LIMITS, exhaustive: true });
   const aligned = alignLocal(
     query,
-    hits.map(({ index }) => residuesOf(corpus, index)),
+    hits.map(({ index }) => readResidues(corpus, index)),
   );
   return hits
     .filter((_, k) => aligned[k].identity >= 0.3 && aligned[k].coverage >= 0.5)

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { readResult, textOf } from "../../src/scoring/jobs/packed-prediction.ts";
+import { readResult, unpackParts } from "../../src/scoring/jobs/packed-prediction.ts";
 import { E7, LABD, labd } from "./labd.ts";
 
 /** Worker processes, and the jobs in a data directory. */
@@ -105,7 +105,7 @@ export function resultsOf(directory: string): Record<string, string> {
   return Object.fromEntries(
     (rows as (Record<"digest" | "corpus" | "method", string> & { rid: number })[]).map((row) => [
       `${row.digest} ${row.corpus} ${row.method}`,
-      textOf(readResult(database, row.rid, "json")),
+      unpackParts(readResult(database, row.rid, "json")),
     ]),
   );
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
-import { headsOf } from "../../src/scoring/table/print-tsv.ts";
+import { listHeads } from "../../src/scoring/table/print-tsv.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 
@@ -58,7 +58,7 @@ describe("the examples of the guide", () => {
     const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
     expect([code, stderr]).toEqual([0, ""]);
     const [head, match, none] = stdout.split("\n");
-    expect(head).toBe(headsOf(MATCH_TABLES.result).join("\t"));
+    expect(head).toBe(listHeads(MATCH_TABLES.result).join("\t"));
     expect(match).toMatch(
       /^E7\tL\.C\.E\t22\t26\tLYCYE\t.*conserved.*\t(likely functional|possible|no evidence)\t/,
     );

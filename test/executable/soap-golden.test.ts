@@ -4,8 +4,8 @@ import {
   FINISHED,
   messageNamed,
   MESSAGES,
-  outcomeOf,
-  requestOf,
+  readOutcome,
+  makeRequest,
 } from "../scoring/soap-messages.ts";
 import { element, ended, scratch, serve, type Server } from "./labd.ts";
 
@@ -17,7 +17,7 @@ const send = (init: RequestInit): Promise<Response> => fetch(`${server.url}/soap
 
 beforeAll(async () => {
   server = await serve(place.directory, ["--workers", "1", "--log", "problems"]);
-  const accepted = await send(requestOf(messageNamed("RunJob: accepted"), FINISHED));
+  const accepted = await send(makeRequest(messageNamed("RunJob: accepted"), FINISHED));
   finished = element(await accepted.text(), "JobIdentifier")!;
   expect(await ended(server.url, finished)).toBe("finished");
 });
@@ -29,8 +29,8 @@ afterAll(async () => {
 test.each(MESSAGES.filter((_, i) => i % 10 === 0))(
   "returns the same response over HTTP as in memory: $name",
   async (message) => {
-    const response = await send(requestOf(message, finished));
-    expect(outcomeOf(response.status, await response.text())).toEqual(expected(message));
+    const response = await send(makeRequest(message, finished));
+    expect(readOutcome(response.status, await response.text())).toEqual(expected(message));
   },
 );
 

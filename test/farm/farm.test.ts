@@ -9,7 +9,7 @@ import { PREFIX, queueName, registerWorker, resultsKey, encodeResult } from "../
 import { corpusPath } from "../../src/scoring/index.ts";
 import { IDLE_WORKER, Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
-import { predictionOf } from "../scoring/job-queue.ts";
+import { readPrediction } from "../scoring/job-queue.ts";
 
 /** Server and workers in one process; test/executable/farm.test.ts starts processes. */
 
@@ -188,7 +188,7 @@ withRedis("a second result of a job changes nothing", async () => {
   expect(lab.jobs.fail(hand(id, ""), "late")).toBe(false);
   expect(lab.jobs.fail(hand(other, ""), "first")).toBe(true);
   expect(lab.jobs.finish([hand(other, "4")])).toEqual([false]);
-  expect(predictionOf(lab.store, id) as unknown).toBe(1);
+  expect(readPrediction(lab.store, id) as unknown).toBe(1);
   expect(lab.store.counts()).toMatchObject({ finished: 1, failed: 1 });
   expect(lab.database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
 });
@@ -202,7 +202,7 @@ withRedis("a stored prediction is collected even if its worker is lost", async (
   await lab.command("HSET", resultsKey(name), id, encodeResult({ worker: "w", attempts: 1, packed }));
   await lab.addWorker();
   await lab.reaches(id);
-  expect(predictionOf(lab.store, id) as unknown).toEqual({ kept: 1 });
+  expect(readPrediction(lab.store, id) as unknown).toEqual({ kept: 1 });
 });
 
 withRedis("jobs are offered again after the queue was emptied, and each ends once", async () => {
@@ -221,7 +221,7 @@ withRedis("jobs are offered again after the queue was emptied, and each ends onc
   );
   for (const id of ids) {
     const { query } = lab.store.request(id)!;
-    expect((predictionOf(lab.store, id) as unknown as { query: string }).query).toBe(query);
+    expect((readPrediction(lab.store, id) as unknown as { query: string }).query).toBe(query);
   }
 });
 

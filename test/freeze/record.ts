@@ -10,7 +10,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EveryOperation, type Listed, rankOf } from "../fixtures/every-operation.ts";
 import type { Json } from "../fixtures/service.ts";
-import { FINISHED, messageNamed, MESSAGES, requestOf } from "../scoring/soap-messages.ts";
+import { FINISHED, messageNamed, MESSAGES, makeRequest } from "../scoring/soap-messages.ts";
 import { recordPages } from "./pages.ts";
 import { bodyText, compare, Recording } from "./recording.ts";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
@@ -328,7 +328,7 @@ class Recorder {
 }
 
 function soapArguments(name: string, finished: string): [Headers, BodyInit] {
-  const { headers, body } = requestOf(messageNamed(name), finished);
+  const { headers, body } = makeRequest(messageNamed(name), finished);
   return [headers as Headers, body as BodyInit];
 }
 

@@ -20,13 +20,13 @@ interface Pair {
  */
 export function scanPlain(
   query: Uint8Array,
-  positionsOf: (word: Uint8Array) => readonly number[],
+  findPositions: (word: Uint8Array) => readonly number[],
   matrix: Int8Array,
   { xDrop, minSeedScore, minLength, maxLength }: ScanLimits,
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
-  const scoreOf = ({ inQuery, inSubject }: Pair): number | null => {
+  const computeScore = ({ inQuery, inSubject }: Pair): number | null => {
     if (inSubject < 0 || inSubject >= subject.length) return null;
     const code = query[inQuery] ?? BARRIER;
     return code === BARRIER ? BARRIER_SCORE : matrix[code * 32 + subject[inSubject]];
@@ -35,18 +35,18 @@ export function scanPlain(
   const covered = new Map<number, number>();
   let best = 0;
   for (let inSubject = 0; inSubject + WORD <= subject.length; inSubject++) {
-    for (const inQuery of positionsOf(subject.subarray(inSubject, inSubject + WORD))) {
+    for (const inQuery of findPositions(subject.subarray(inSubject, inSubject + WORD))) {
       const diagonal = inSubject - inQuery;
       if (inSubject <= (covered.get(diagonal) ?? -1)) continue;
       const seed = { inQuery, inSubject };
       const before = { inQuery: inQuery - 1, inSubject: inSubject - 1 };
       if (inSubject >= FLANK && inSubject + WORD + FLANK <= subject.length) {
-        const ahead = bestSegment(scores(seed, 1, WORD + FLANK, scoreOf)).score;
-        const behind = bestSegment(scores(before, -1, FLANK, scoreOf)).score;
+        const ahead = bestSegment(scores(seed, 1, WORD + FLANK, computeScore)).score;
+        const behind = bestSegment(scores(before, -1, FLANK, computeScore)).score;
         if (ahead + behind < minSeedScore) continue;
       }
-      const right = bestSegment(scores(seed, 1, Infinity, scoreOf), xDrop);
-      const left = bestSegment(scores(before, -1, Infinity, scoreOf), xDrop);
+      const right = bestSegment(scores(seed, 1, Infinity, computeScore), xDrop);
+      const left = bestSegment(scores(before, -1, Infinity, computeScore), xDrop);
       best = Math.max(best, right.score + left.score);
       covered.set(diagonal, Math.max(inSubject, inSubject + right.residues - WORD));
     }
@@ -59,10 +59,10 @@ function* scores(
   { inQuery, inSubject }: Pair,
   step: 1 | -1,
   count: number,
-  scoreOf: (pair: Pair) => number | null,
+  computeScore: (pair: Pair) => number | null,
 ): Generator<number> {
   for (let n = 0; n < count; n++) {
-    const score = scoreOf({ inQuery: inQuery + n * step, inSubject: inSubject + n * step });
+    const score = computeScore({ inQuery: inQuery + n * step, inSubject: inSubject + n * step });
     if (score === null) return;
     yield score;
   }

@@ -59,8 +59,8 @@ describe("seed scan", () => {
         if (subject.length > 9) subject[Math.floor(next() * subject.length)] = 20 + Math.floor(next() * 6);
         return subject;
       });
-      const positionsOf = positions(query);
-      const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, open, subject));
+      const findPositions = positions(query);
+      const wanted = subjects.map((subject) => scanPlain(query, findPositions, BLOSUM62, open, subject));
       expect(scan(query, subjects).scores).toEqual(wanted);
       positive += wanted.filter((score) => score > 0).length;
     }
@@ -79,7 +79,7 @@ describe("seed scan", () => {
     const next = random(22);
     const query = randomProtein(next, 200);
     const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
-    const positionsOf = positions(query);
+    const findPositions = positions(query);
     for (const limits of [
       { ...open, xDrop: 3 },
       { ...open, minSeedScore: 27 },
@@ -87,7 +87,7 @@ describe("seed scan", () => {
       { ...open, minLength: 200 },
       { ...open, maxLength: 200 },
     ]) {
-      const wanted = subjects.map((subject) => scanPlain(query, positionsOf, BLOSUM62, limits, subject));
+      const wanted = subjects.map((subject) => scanPlain(query, findPositions, BLOSUM62, limits, subject));
       expect(scan(query, subjects, limits).scores).toEqual(wanted);
     }
     const { scores } = scan(query, subjects);

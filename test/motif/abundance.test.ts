@@ -6,7 +6,7 @@ import { MAX_CHANCE } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
-function pathOf(expression: string, text: string): Int32Array {
+function findPath(expression: string, text: string): Int32Array {
   const { automaton } = parsePattern(expression);
   const residues = encode(text);
   return pathOfMatch(automaton, residues, findMatches(automaton, residues, [])[0], [])!;
@@ -23,8 +23,8 @@ test("the probability of a path is the product over positions, without wildcards
   const shares = residueFrequencies(encode("WWWW"));
   const w = 0.5 + 0.5 * BACKGROUND[18];
   const p = 0.5 * BACKGROUND[12];
-  expect(pathProbability(pathOf("PW.P", "PWAP"), shares)).toBeCloseTo(p * w * p, 12);
-  expect(pathProbability(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
+  expect(pathProbability(findPath("PW.P", "PWAP"), shares)).toBeCloseTo(p * w * p, 12);
+  expect(pathProbability(findPath("W", "W"), shares)).toBe(MAX_CHANCE);
 });
 
 test("random proteins match patterns as often as their probability predicts", () => {
@@ -38,7 +38,7 @@ test("random proteins match patterns as often as their probability predicts", ()
   ]) {
     const { automaton } = parsePattern(expression);
     const found = findMatches(automaton, protein, []).length;
-    const expected = protein.length * pathProbability(pathOf(expression, text), shares);
+    const expected = protein.length * pathProbability(findPath(expression, text), shares);
     expect(Math.abs(found - expected)).toBeLessThan(5 * Math.sqrt(expected));
     expect(Math.abs(abundance(found, protein.length, expected / protein.length))).toBeLessThan(0.2);
   }

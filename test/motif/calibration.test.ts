@@ -1,27 +1,27 @@
 import { expect, test } from "bun:test";
 import {
-  calibrationOf,
+  computeCalibration,
   type Draw,
   drawMatches,
   drawnProteins,
-  quantilesOf,
+  computeQuantiles,
 } from "../../src/motif/calibration.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { packCorpus } from "../../src/motif/corpus-builder.ts";
 import { openCorpus } from "../../src/motif/corpus.ts";
 import { parsePattern, predict } from "../../src/motif/index.ts";
 import {
-  binOf,
+  findBin,
   describeCalibration,
   LEVELS,
   MIN_P,
   NULL_BINS,
-  pValueOf,
+  computePValue,
   type Statistics,
 } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import type { ScoringModel } from "../../src/motif/prediction.ts";
-import { residuesOf } from "../../src/motif/search.ts";
+import { readResidues } from "../../src/motif/search.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const next = random(91);
@@ -104,7 +104,7 @@ const STATISTICS = ["conservation", "z"] as const;
 const isFew = (bin: number): boolean => NULL_QUANTILES.continuous[bin].conservation === null;
 
 test("draws from the built-in null distribution hardly change it", () => {
-  const own = calibrationOf(3, [...drawnBy(1), []]);
+  const own = computeCalibration(3, [...drawnBy(1), []]);
   expect(own).toMatchObject({ seed: 3, proteins: 60, examined: 61, matches: 4320 });
   for (const [bin, row] of own.rows.continuous.entries()) {
     expect(row.matches).toBe(360);
@@ -125,7 +125,7 @@ test("draws from the built-in null distribution hardly change it", () => {
 
 test.each(STATISTICS)("higher draws shift %s in every bin so that a twentieth reaches P = 0.05", (name) => {
   const all = drawnBy(0.4);
-  const own = calibrationOf(
+  const own = computeCalibration(
     3,
     all.map((drawn) => drawn.filter(({ bin }) => bin !== 4)),
   );
@@ -137,10 +137,10 @@ test.each(STATISTICS)("higher draws shift %s in every bin so that a twentieth re
       homologs: NULL_DEPTHS[Math.floor(bin / (NULL_ORDER.length + 1))],
       order: [0, ...NULL_ORDER][bin % (NULL_ORDER.length + 1)],
     };
-    expect(binOf(surroundings.homologs, surroundings.order)).toBe(bin);
+    expect(findBin(surroundings.homologs, surroundings.order)).toBe(bin);
     const part = (null_: typeof own | null): number =>
       inBin.filter(({ statistics: { discontinuous } }) => {
-        const { p } = pValueOf(name, discontinuous[name]!, "discontinuous", surroundings, null_)!;
+        const { p } = computePValue(name, discontinuous[name]!, "discontinuous", surroundings, null_)!;
         return p <= 0.05;
       }).length / inBin.length;
     expect(part(null)).toBeGreaterThan(0.06);
@@ -154,8 +154,8 @@ test.each(STATISTICS)("higher draws shift %s in every bin so that a twentieth re
 
 test("matches with few homologs are calibrated apart, and too few draws keep the built-in rows", () => {
   const few = drawnBy(0.4).map((drawn) => drawn.filter(({ bin }) => isFew(bin)));
-  const shallow = calibrationOf(3, few);
-  const deep = calibrationOf(
+  const shallow = computeCalibration(3, few);
+  const deep = computeCalibration(
     3,
     drawnBy(0.4).map((drawn) => drawn.filter(({ bin }) => !isFew(bin))),
   );
@@ -170,7 +170,7 @@ test("matches with few homologs are calibrated apart, and too few draws keep the
 });
 
 test("quantiles increase strictly even if values are equal", () => {
-  const quantiles = quantilesOf([...Array(50).fill(0.25), ...Array(50).fill(0.25), 1]);
+  const quantiles = computeQuantiles([...Array(50).fill(0.25), ...Array(50).fill(0.25), 1]);
   for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
 });
 
@@ -185,7 +185,7 @@ test("a calibrated corpus changes P values and adds a warning", () => {
     matches: 4500,
     rows: { continuous: rows, discontinuous: rows },
   };
-  const query = decode(residuesOf(corpus, 0));
+  const query = decode(readResidues(corpus, 0));
   const request = { query, patterns: [{ expression: "[ST]", name: null }], model: "continuous" } as const;
   const plain = predict(request, corpus);
   const own = predict(request, Object.assign({ ...corpus }, { calibration }));

@@ -38,13 +38,13 @@ const former = [
 ];
 const QUERIES = 32;
 
-const corpusOf = (proteins: readonly NewProtein[]): Corpus => openCorpus(packCorpus("some", proteins));
-const old = corpusOf(former);
+const makeCorpus = (proteins: readonly NewProtein[]): Corpus => openCorpus(packCorpus("some", proteins));
+const old = makeCorpus(former);
 const families = [...familyRecords(old, [...former.keys()].slice(0, QUERIES))];
 
 /** Carries the families over, compares each with a new build, and returns their number. */
 function carried(proteins: readonly NewProtein[]): number {
-  const corpus = corpusOf(proteins);
+  const corpus = makeCorpus(proteins);
   const found = [...carryOver(families, old, corpus, compareCorpora(old, corpus))];
   const fresh = familyRecords(
     corpus,
@@ -84,13 +84,13 @@ test("stores hits that only the size of the corpus excludes", () => {
   const [[query], [family]] = [former, families];
   const extended = (): { close: NewProtein; larger: Corpus; once: StoredFamily[] } => {
     const close = protein(mutated(next, query.residues, 0.7));
-    const larger = corpusOf([...former, close, ...more]);
+    const larger = makeCorpus([...former, close, ...more]);
     return { close, larger, once: [...carryOver([family], old, larger, compareCorpora(old, larger))] };
   };
   let found = extended();
   const without = ({ larger }: typeof found): number => larger.residueCount - 80 * 90;
   for (let i = 0; i < 300 && !(found.once[0]?.sizes[0] > without(found)); i++) found = extended();
-  const smaller = corpusOf([...former, found.close]);
+  const smaller = makeCorpus([...former, found.close]);
   expect([...carryOver(found.once, found.larger, smaller, compareCorpora(found.larger, smaller))]).toEqual(
     [],
   );

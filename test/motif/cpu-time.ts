@@ -7,7 +7,7 @@ export function cpuTime(work: () => void): number {
 }
 
 /** CPU time of an asynchronous function; includes other work of this process. */
-export async function cpuTimeOf(work: () => Promise<unknown>): Promise<number> {
+export async function measureCpuTime(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(before);

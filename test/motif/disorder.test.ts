@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "../../src/motif/alphabet.ts";
-import { decodeWeights, meanOf, predictDisorder, SHAPE } from "../../src/motif/disorder/disorder.ts";
+import { decodeWeights, average, predictDisorder, SHAPE } from "../../src/motif/disorder/disorder.ts";
 import { Network, weightCount } from "../../src/kernel/network.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { random, randomProtein } from "../fixtures/random-protein.ts";
@@ -17,7 +17,7 @@ const p53 = encode((proteins as unknown as string).split(">")[1]!.split("\n").sl
 
 /** Residues counted from 1, both ends included. */
 const meanBetween = (values: Float32Array, first: number, last: number): number =>
-  meanOf(values, first - 1, last);
+  average(values, first - 1, last);
 
 test("the trained network predicts for p53 the same as ordinary loops in double precision", () => {
   const weights = decodeWeights();
@@ -50,7 +50,7 @@ test("p53 has disordered tails and an ordered DNA-binding domain", () => {
 test("an empty chain has no predictions, and its mean is 0.5", () => {
   const { disorder, order } = predictDisorder(new Uint8Array());
   expect([disorder.length, order.length]).toEqual([0, 0]);
-  expect(meanOf(disorder)).toBe(0.5);
+  expect(average(disorder)).toBe(0.5);
 });
 
 test("a single residue has predictions from 0 to 1", () => {

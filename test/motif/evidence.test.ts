@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
 import type { Family } from "../../src/motif/divergence.ts";
-import { contributionsOf, type Evidence, evidenceOf, type Terms, zScore } from "../../src/motif/evidence.ts";
-import { pValueOf, type Statistics } from "../../src/motif/p-value.ts";
+import {
+  computeContributions,
+  type Evidence,
+  computeEvidence,
+  type Terms,
+  zScore,
+} from "../../src/motif/evidence.ts";
+import { computePValue, type Statistics } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS, TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
@@ -28,7 +34,7 @@ function evidence(
   const { automaton } = parsePattern(expression);
   const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
   const matches = findMatches(automaton, family.query, []).length;
-  return evidenceOf(openMotif(automaton, model), family, { start, end }, path, matches);
+  return computeEvidence(openMotif(automaton, model), family, { start, end }, path, matches);
 }
 
 const scored = goldenScores().flatMap((golden) =>
@@ -42,7 +48,7 @@ const scored = goldenScores().flatMap((golden) =>
 test("golden values are unchanged", () => {
   const lines = scored.map(({ golden, model, ours }) => {
     const p = (name: keyof Statistics, value: number | undefined): number | undefined =>
-      value === undefined ? value : pValueOf(name, value, model, ours)?.p;
+      value === undefined ? value : computePValue(name, value, model, ours)?.p;
     const { conservation } = ours.terms ?? {};
     const pValues = [p("conservation", conservation), p("z", ours.z ?? undefined)];
     const cells = [ours.score, ours.expected, ours.z, ...pValues].map((x) => x?.toFixed(6) ?? "");
@@ -149,7 +155,7 @@ test("z is the sum of a quadratic spline of each term, constant beyond the train
   const next = random(53);
   for (let round = 0; round < 200; round++) {
     const terms = Object.fromEntries(TERMS.map((name) => [name, 6 * next() - 3])) as unknown as Terms;
-    const contributions = contributionsOf(terms);
+    const contributions = computeContributions(terms);
     for (const name of TERMS) {
       const { low, high, knots, coefficients } = TERM_SHAPES[name];
       const x = terms[name] < low ? low : terms[name] > high ? high : terms[name];

@@ -7,7 +7,7 @@ import { alignProgressively } from "../../src/motif/progressive.ts";
 import { readAlignment } from "../../src/motif/query.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
-const familyOf = (query: Uint8Array, rows: readonly Row[]): Family =>
+const makeFamily = (query: Uint8Array, rows: readonly Row[]): Family =>
   buildFamily(
     query,
     rows.map((row) => measureHomolog(query, row)),
@@ -17,8 +17,8 @@ const familyOf = (query: Uint8Array, rows: readonly Row[]): Family =>
 function expectExact(family: Family): void {
   const indexes = family.homologs.map((_, i) => i * 40_000_000);
   const record = encodeFamily(family, indexes);
-  const residuesOf = (index: number): Uint8Array => family.homologs[indexes.indexOf(index)].row.residues;
-  const read = decodeFamily(record, family.query, residuesOf);
+  const readResidues = (index: number): Uint8Array => family.homologs[indexes.indexOf(index)].row.residues;
+  const read = decodeFamily(record, family.query, readResidues);
   expect(read.indexes).toEqual(indexes);
   const { prediction, ...rest } = read.family;
   const { prediction: expected, ...others } = family;
@@ -40,7 +40,7 @@ test("reads families of 0 to 100 diverged homologs back to the bit", () => {
     const query = randomProtein(next, length);
     const relatives = Array.from({ length: homologs }, () => mutated(next, query, next()));
     const pairwise = align(query, relatives).map(({ row }) => row);
-    expectExact(familyOf(query, alignProgressively(query, pairwise)));
+    expectExact(makeFamily(query, alignProgressively(query, pairwise)));
   }
 });
 
@@ -59,8 +59,8 @@ test("reads gaps and insertions in any order back to the bit", () => {
       "XBZJUO-W-------",
     ].map((letters, i) => ({ name: `row ${i}`, letters })),
   );
-  expectExact(familyOf(query, rows));
-  for (const row of rows) expectExact(familyOf(query, [row]));
+  expectExact(makeFamily(query, rows));
+  for (const row of rows) expectExact(makeFamily(query, [row]));
 });
 
 test("keeps 20,000 proteins of 560 residues with 100 homologs each in 400 MB", () => {
@@ -68,7 +68,7 @@ test("keeps 20,000 proteins of 560 residues with 100 homologs each in 400 MB", (
   const query = randomProtein(next, 560);
   const relatives = Array.from({ length: 100 }, () => mutated(next, query, 0.5));
   const pairwise = align(query, relatives).map(({ row }) => row);
-  const family = familyOf(query, pairwise);
+  const family = makeFamily(query, pairwise);
   const record = encodeFamily(
     family,
     family.homologs.map((_, i) => 500_000 - i),

@@ -14,7 +14,7 @@ interface Entry {
   residues: Uint8Array;
   species?: string;
 }
-function corpusOf(entries: Entry[]): Corpus {
+function makeCorpus(entries: Entry[]): Corpus {
   const named = entries.map(({ accession, residues, species }) => ({
     accession,
     residues,
@@ -52,7 +52,7 @@ describe("homolog criteria", () => {
     { accession: "giant", residues: Uint8Array.from([...randomProtein(next, 600), ...relative(0.1)]) },
     { accession: "long", residues: Uint8Array.from([...randomProtein(next, 440), ...relative(0.1)]) },
   ];
-  const corpus = corpusOf(entries);
+  const corpus = makeCorpus(entries);
 
   test("finds relatives in order, without the query, fragments and long proteins", () => {
     const found = findHomologs(query, corpus, options);
@@ -138,7 +138,7 @@ describe("species", () => {
       { accession: "m2", species: "mouse", residues: relative(0.35) },
       { accession: "f1", species: "fly", residues: relative(0.5) },
     ];
-    const corpus = corpusOf(entries);
+    const corpus = makeCorpus(entries);
     const upTo = (maxHomologs: number): string[] =>
       names(corpus, findHomologs(query, corpus, { ...options, maxHomologs }));
     expect(upTo(1)).toEqual(["h1"]);
@@ -149,7 +149,7 @@ describe("species", () => {
   });
 
   test("counts the query's species as included", () => {
-    const corpus = corpusOf([
+    const corpus = makeCorpus([
       { accession: "self", species: "human", residues: query },
       { accession: "paralog", species: "human", residues: relative(0.1) },
       { accession: "ortholog", species: "mouse", residues: relative(0.3) },
@@ -164,7 +164,7 @@ describe("species", () => {
       accession: `R${k}`,
       residues: relative(0.1 + (0.4 * (k % 20)) / 20),
     }));
-    const corpus = corpusOf(entries);
+    const corpus = makeCorpus(entries);
     const found = findHomologs(query, corpus, options);
     expect(found).toHaveLength(100);
     const all = findHomologs(query, corpus, { ...options, maxHomologs: 1000 });
@@ -173,13 +173,13 @@ describe("species", () => {
 
   test("orders equal sequences by accession", () => {
     const residues = relative(0.2);
-    const corpus = corpusOf(["c", "a", "b"].map((accession) => ({ accession, residues })));
+    const corpus = makeCorpus(["c", "a", "b"].map((accession) => ({ accession, residues })));
     expect(names(corpus, findHomologs(query, corpus, options))).toEqual(["a", "b", "c"]);
   });
 });
 
 describe("queries without homologs", () => {
-  const corpus = corpusOf(noise);
+  const corpus = makeCorpus(noise);
   const cases: [string, Uint8Array][] = [
     ["no residue", new Uint8Array(0)],
     ["one residue", encode("W")],
@@ -194,7 +194,7 @@ describe("queries without homologs", () => {
       expect(findHomologs(residues, corpus, { ...options, exhaustive })).toEqual([]);
     });
     test(`an empty corpus (exhaustive ${exhaustive})`, () => {
-      expect(findHomologs(query, corpusOf([]), { ...options, exhaustive })).toEqual([]);
+      expect(findHomologs(query, makeCorpus([]), { ...options, exhaustive })).toEqual([]);
     });
   }
 
@@ -204,7 +204,7 @@ describe("queries without homologs", () => {
       ...noise,
       { accession: "giant", residues: mutated(random(6), giant, 0.3).slice(0, 4000) },
     ];
-    const long = corpusOf(entries);
+    const long = makeCorpus(entries);
     expect(names(long, findHomologs(giant, long, { ...options, minCoverage: 0.1 }))).toEqual(["giant"]);
   }, 300_000);
 });

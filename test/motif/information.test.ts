@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
-import { frequencyOf, minBits, pathBits, positionBits } from "../../src/motif/information.ts";
+import { sumFrequencies, minBits, pathBits, positionBits } from "../../src/motif/information.ts";
 import { MAX_POSITION_BITS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { random } from "../fixtures/random-protein.ts";
@@ -11,7 +11,7 @@ const bits = (letters: string): number =>
   -Math.log2([...encode(letters)].reduce((sum, code) => sum + BACKGROUND[code], 0));
 
 test("position information follows the background frequency", () => {
-  expect(frequencyOf(0b101)).toBeCloseTo(BACKGROUND[0] + BACKGROUND[2], 12);
+  expect(sumFrequencies(0b101)).toBeCloseTo(BACKGROUND[0] + BACKGROUND[2], 12);
   expect(positionBits(1)).toBeCloseTo(bits("A"), 12);
   expect(positionBits(2 ** 26 - 1)).toBe(0);
   expect(positionBits(2 ** 26 - 1 - 1)).toBeCloseTo(bits("CDEFGHIKLMNPQRSTVWY"), 12);

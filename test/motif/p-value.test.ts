@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import {
-  binOf,
+  findBin,
   LEVELS,
   MIN_P,
   NULL_BINS,
-  overallVerdictOf,
-  pValueOf,
+  judgeOverall,
+  computePValue,
   type Statistics,
-  verdictOf,
+  judge,
 } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
@@ -35,7 +35,7 @@ test("every bin has enough matches and increasing quantiles", () => {
 test("bins divide matches by depth and order, and borders belong to the upper bin", () => {
   const [low, high] = NULL_ORDER;
   const cases = [0, 2, 3, 5, 6, 15, 16, 500].map((n) =>
-    [0, low - 1e-9, low, high - 1e-9, high, 1].map((order) => binOf(n, order)),
+    [0, low - 1e-9, low, high - 1e-9, high, 1].map((order) => findBin(n, order)),
   );
   const row = [0, 0, 1, 1, 2, 2];
   expect(cases).toEqual([0, 0, 1, 1, 2, 2, 3, 3].map((depth) => row.map((state) => 3 * depth + state)));
@@ -48,7 +48,7 @@ test.each(NAMES)(
       for (const [bin, surroundings] of BINS.entries()) {
         const quantiles = NULL_QUANTILES[model][bin][name];
         if (quantiles === null) continue;
-        const at = (value: number) => pValueOf(name, value, model, surroundings)!;
+        const at = (value: number) => computePValue(name, value, model, surroundings)!;
         for (const [i, level] of LEVELS.entries()) {
           expect(at(quantiles[i]).p).toBeCloseTo(1 - level, 9);
           expect(at(quantiles[i]).is).toBe("estimate");
@@ -70,8 +70,8 @@ test.each(NAMES)(
 test("conservation has no P value below three homologs, all evidence has one", () => {
   for (const homologs of [0, 1, 2])
     for (const order of ORDERS) {
-      expect(pValueOf("conservation", 3, "continuous", { homologs, order })).toBeNull();
-      expect(pValueOf("z", 50, "continuous", { homologs, order })).toEqual({ p: MIN_P, is: "at most" });
+      expect(computePValue("conservation", 3, "continuous", { homologs, order })).toBeNull();
+      expect(computePValue("z", 50, "continuous", { homologs, order })).toEqual({ p: MIN_P, is: "at most" });
     }
 });
 
@@ -84,7 +84,7 @@ test.each([
   [0.201, 0.5, "conserved like its surroundings"],
   [0.5, 1, "conserved like its surroundings"],
 ] as const)("describes P = %p and a fraction kept of %p as %s", (p, kept, verdict) => {
-  expect(verdictOf(p === null ? null : { p, is: "estimate" }, kept)).toBe(verdict);
+  expect(judge(p === null ? null : { p, is: "estimate" }, kept)).toBe(verdict);
 });
 
 test.each([
@@ -94,5 +94,5 @@ test.each([
   [0.2, "possible"],
   [0.201, "no evidence"],
 ] as const)("describes an overall P of %p as %s", (p, verdict) => {
-  expect(overallVerdictOf({ p, is: "estimate" })).toBe(verdict);
+  expect(judgeOverall({ p, is: "estimate" })).toBe(verdict);
 });

@@ -7,7 +7,7 @@ import { type Dialect, parsePattern, PatternError } from "../../src/motif/patter
 import { random } from "../fixtures/random-protein.ts";
 import { cpuTime } from "./cpu-time.ts";
 
-function errorOf(expression: string, dialect: Dialect = "plain"): PatternError | null {
+function catchError(expression: string, dialect: Dialect = "plain"): PatternError | null {
   try {
     parsePattern(expression, dialect);
     return null;
@@ -122,7 +122,7 @@ describe("rejects invalid patterns with a position", () => {
     ["  A  (?=C)", 6, "not supported here"],
     ["A\n\n(", 3, "Unclosed"],
   ])("rejects %p at %d: %s", (expression, position, text) => {
-    const error = errorOf(expression);
+    const error = catchError(expression);
     expect([error?.position, error?.message]).toEqual([position, expect.stringContaining(text)]);
   });
 
@@ -133,7 +133,7 @@ describe("rejects invalid patterns with a position", () => {
     ["(?=A", 0, "Unclosed"],
     ["(?i)A", 2, "one of"],
   ])("with the extension %p at %d: %s", (expression, position, text) => {
-    const error = errorOf(expression, "elm");
+    const error = catchError(expression, "elm");
     expect([error?.position, error?.message]).toEqual([position, expect.stringContaining(text)]);
   });
 });
@@ -149,8 +149,8 @@ describe("rejects oversized patterns within milliseconds", () => {
     ["repeats of what may be nothing", "((A?|C?){99}){999}", 1],
     ["many loops that may be empty", `${"(".repeat(40)}A*|C${")*".repeat(40)}`, 0],
   ])("%s", (_, expression, atLeast) => {
-    expect(cpuTime(() => errorOf(expression))).toBeLessThan(250);
-    const error = errorOf(expression);
+    expect(cpuTime(() => catchError(expression))).toBeLessThan(250);
+    const error = catchError(expression);
     expect(error?.position).toBeGreaterThanOrEqual(atLeast);
     expect(error?.message).toMatch(/too large|too deeply/);
     expect(error!.message.length).toBeLessThan(200);
@@ -161,8 +161,8 @@ describe("rejects oversized patterns within milliseconds", () => {
     const residues = encode("A".repeat(2000));
     expect(cpuTime(() => findMatches(automaton, residues, []))).toBeLessThan(1000);
     expect(findMatches(automaton, residues, [])[0]).toEqual({ start: 0, end: 2000 });
-    expect(errorOf(`${"(".repeat(MAX_NESTING)}A${")".repeat(MAX_NESTING)}`)).toBeNull();
-    expect(errorOf("A".repeat(MAX_PATTERN_NODES - 1))).toBeNull();
+    expect(catchError(`${"(".repeat(MAX_NESTING)}A${")".repeat(MAX_NESTING)}`)).toBeNull();
+    expect(catchError("A".repeat(MAX_PATTERN_NODES - 1))).toBeNull();
   });
 });
 
@@ -176,7 +176,7 @@ test("every string is a valid pattern or causes a PatternError with a valid posi
       "",
     );
     const dialect = next() < 0.5 ? "plain" : "elm";
-    const error = errorOf(expression, dialect);
+    const error = catchError(expression, dialect);
     if (error === null) accepted++;
     else {
       expect(error.position).toBeGreaterThanOrEqual(0);

@@ -20,7 +20,7 @@ import { MIN_P } from "../../src/motif/p-value.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { goldenAlignments, goldenScores } from "./golden.ts";
 
-function corpusOf(proteins: Uint8Array[]): Corpus {
+function makeCorpus(proteins: Uint8Array[]): Corpus {
   const entries = proteins.map((residues, i) => ({
     accession: `P${i}`,
     description: `protein ${i}`,
@@ -46,7 +46,7 @@ function plantedFamily(seed: number, members: number): { query: string; corpus: 
   const strangers = Array.from({ length: 150 }, () => randomProtein(next, 150 + Math.floor(next() * 200)));
   return {
     query: `${decode(head)}${motif}${decode(tail)}`,
-    corpus: corpusOf([...strangers, ...family]),
+    corpus: makeCorpus([...strangers, ...family]),
     start: 121,
   };
 }
@@ -211,7 +211,7 @@ describe("an alignment from the user", () => {
 
 describe("unusual input", () => {
   const model = "discontinuous";
-  const empty = corpusOf([]);
+  const empty = makeCorpus([]);
 
   test.each([
     ["AUGGCNACGTACGTACGTACGTACGTACGT", true],
@@ -346,12 +346,12 @@ describe("hits left out", () => {
     "left out: more than 3 times the query's length. If the query is a fragment, score it with its surroundings.";
   const DISSIMILAR =
     "left out: less than 50 % of the query covered, or less than 25 % identity. If they share a domain with the query, score that domain alone.";
-  const warningsOf = (
+  const listWarnings = (
     residues: Uint8Array,
     proteins: Uint8Array[],
     changed: Partial<Options> = {},
   ): string[] => {
-    const corpus = corpusOf([...strangers, ...proteins]);
+    const corpus = makeCorpus([...strangers, ...proteins]);
     const options = { ...DEFAULTS, ...changed };
     const request = { query: decode(residues), patterns: [pattern("P")], model: "continuous" } as const;
     const prediction = predict(request, corpus, options);
@@ -389,7 +389,7 @@ describe("hits left out", () => {
     ["the query itself", founder, [founder], {}, [NONE]],
     ["strangers", founder, [], {}, [NONE]],
   ])("counts %s", (_, residues, proteins, changed, warnings) => {
-    expect(warningsOf(residues, proteins, changed)).toEqual(warnings);
+    expect(listWarnings(residues, proteins, changed)).toEqual(warnings);
   });
 });
 

@@ -6,7 +6,7 @@ import {
   type Band,
   type ProfileAlignment,
   type Profile,
-  profileOf,
+  makeProfile,
 } from "../../src/motif/profile.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -24,11 +24,11 @@ function smallProfile(next: () => number, length: number): Profile {
     columns.push(own);
     sequences.push(randomProtein(next, own.length));
   }
-  return profileOf(sequences, columns, length);
+  return makeProfile(sequences, columns, length);
 }
 
 /** Score of an alignment by its columns: B both, A and F the first alone, S the second alone. */
-function scoreOf(a: Profile, b: Profile, moves: string): number {
+function computeScore(a: Profile, b: Profile, moves: string): number {
   let [i, j, sum] = [0, 0, 0];
   for (const { 0: run } of moves.matchAll(/B|F+|S+/g)) {
     if (run === "B") {
@@ -53,7 +53,7 @@ function scoreOf(a: Profile, b: Profile, moves: string): number {
   return sum;
 }
 
-function movesOf({ first, second, length }: ProfileAlignment): string {
+function listMoves({ first, second, length }: ProfileAlignment): string {
   const [a, b] = [new Set(first), new Set(second)];
   return Array.from({ length }, (_, c) => (a.has(c) ? (b.has(c) ? "B" : "F") : "S")).join("");
 }
@@ -70,9 +70,9 @@ test("profile alignment scores at least as high as random alignments", () => {
   for (let round = 0; round < 60; round++) {
     const a = smallProfile(next, Math.floor(next() * 5));
     const b = smallProfile(next, Math.floor(next() * 5));
-    const found = scoreOf(a, b, movesOf(alignProfiles(a, b, everything(a.length, b.length))));
+    const found = computeScore(a, b, listMoves(alignProfiles(a, b, everything(a.length, b.length))));
     let best = -Infinity;
-    for (const moves of allMoves(a.length, b.length)) best = Math.max(best, scoreOf(a, b, moves));
+    for (const moves of allMoves(a.length, b.length)) best = Math.max(best, computeScore(a, b, moves));
     expect(found).toBeCloseTo(best, 9);
   }
 });
@@ -80,7 +80,7 @@ test("profile alignment scores at least as high as random alignments", () => {
 test("gaps cost less next to existing gaps", () => {
   const [w, c] = [18, 1];
   const sequences = [Uint8Array.of(w, c), Uint8Array.of(w, w, c)];
-  const { open, close, next } = profileOf(sequences, [Int32Array.of(0, 2), Int32Array.of(0, 1, 2)], 3);
+  const { open, close, next } = makeProfile(sequences, [Int32Array.of(0, 2), Int32Array.of(0, 1, 2)], 3);
   expect([...open]).toEqual([5.5, 2.75, 5.5]);
   expect([...close]).toEqual([5.5, 2.75, 5.5]);
   expect([...next]).toEqual([1, 0.5, 1]);
@@ -88,7 +88,7 @@ test("gaps cost less next to existing gaps", () => {
 
 test("reports an alignment path at the edge of the band", () => {
   const protein = randomProtein(random(82), 40);
-  const profile = profileOf([protein], [Int32Array.from(protein.keys())], 40);
+  const profile = makeProfile([protein], [Int32Array.from(protein.keys())], 40);
   const tight: Band = { low: new Int32Array(41), high: new Int32Array(41) };
   const wide: Band = { low: new Int32Array(41), high: new Int32Array(41) };
   for (let i = 0; i <= 40; i++) {
@@ -102,7 +102,7 @@ test("reports an alignment path at the edge of the band", () => {
 test("aligns long profiles, which are scored in parts", () => {
   const protein = randomProtein(random(83), 700);
   const columns = Int32Array.from(protein.keys());
-  const profile = profileOf([protein], [columns], 700);
+  const profile = makeProfile([protein], [columns], 700);
   const { first, second } = alignProfiles(profile, profile, everything(700, 700));
   expect(first).toEqual(columns);
   expect(second).toEqual(columns);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { placeOf, readProteinText } from "../../src/motif/protein-text.ts";
+import { findPlace, readProteinText } from "../../src/motif/protein-text.ts";
 
 const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAAPR";
 
@@ -105,8 +105,8 @@ test.each<[text: string, position: number, reason: string]>([
 });
 
 test("counts lines and characters from 1", () => {
-  expect(placeOf("MK\r\nT\rA\nB9", 9)).toEqual({ line: 4, character: 2 });
-  expect(placeOf("MK", 0)).toEqual({ line: 1, character: 1 });
+  expect(findPlace("MK\r\nT\rA\nB9", 9)).toEqual({ line: 4, character: 2 });
+  expect(findPlace("MK", 0)).toEqual({ line: 1, character: 1 });
 });
 
 test("reads megabytes of hostile text in linear time", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
 import { packCorpus } from "../../src/motif/corpus-builder.ts";
 import { openCorpus } from "../../src/motif/corpus.ts";
-import { meanOf, predictDisorder } from "../../src/motif/disorder/disorder.ts";
+import { average, predictDisorder } from "../../src/motif/disorder/disorder.ts";
 import { predict, SCORING_MODELS } from "../../src/motif/index.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { familyRecords, scoreRecord } from "../../src/motif/proteome.ts";
@@ -46,7 +46,9 @@ test("scores records with the numbers of predict, for every protein, pattern and
         expect(found.map(({ protein: _protein, disorder: _disorder, ...rest }) => rest)).toEqual(numbers);
         for (const match of found) {
           expect(match.protein).toBe(protein);
-          expect(Math.abs(match.disorder - meanOf(disorder, match.start - 1, match.end))).toBeLessThan(0.006);
+          expect(Math.abs(match.disorder - average(disorder, match.start - 1, match.end))).toBeLessThan(
+            0.006,
+          );
         }
         matches += found.length;
       }

@@ -16,15 +16,15 @@ const matchAt = (start: number, end: number, overallPValue: number | null, z = 1
   z: overallPValue === null ? null : z,
 });
 
-const patternOf = (matches: MatchScore[], i: number): PatternScores => ({
+const makePattern = (matches: MatchScore[], i: number): PatternScores => ({
   ...SAMPLE_PATTERN,
   name: `class ${i + 1}`,
   matches,
 });
 
-const predictionOf = (...patterns: MatchScore[][]): Prediction => ({
+const makePrediction = (...patterns: MatchScore[][]): Prediction => ({
   ...SAMPLE.prediction,
-  patterns: patterns.map(patternOf),
+  patterns: patterns.map(makePattern),
 });
 
 /**
@@ -62,7 +62,7 @@ test("q-values equal those of p.adjust(method = 'BH') in R", () => {
 
 test("ranks the matches of all patterns by P, then z, and those without P last", () => {
   const ranked = rankMatches(
-    predictionOf(
+    makePrediction(
       [matchAt(1, 4, 0.3), matchAt(11, 14, null), matchAt(21, 24, 0.005, 2)],
       [],
       [matchAt(31, 34, 0.005, 3), matchAt(41, 44, 0.01)],
@@ -78,18 +78,18 @@ test("ranks the matches of all patterns by P, then z, and those without P last",
 });
 
 test("labels follow q: a small P value among many matches is no evidence", () => {
-  const alone = rankMatches(predictionOf([matchAt(1, 4, 0.03)]));
+  const alone = rankMatches(makePrediction([matchAt(1, 4, 0.03)]));
   expect(alone[0].label).toBe("likely functional");
   const many = Array.from({ length: 40 }, (_, i) => matchAt(10 * i + 11, 10 * i + 14, 0.5));
-  const [first] = rankMatches(predictionOf([matchAt(1, 4, 0.03)], many));
+  const [first] = rankMatches(makePrediction([matchAt(1, 4, 0.03)], many));
   expect(first).toMatchObject({ q: 0.5, label: "no evidence", match: { overallPValue: 0.03 } });
-  const few = rankMatches(predictionOf([matchAt(1, 4, 0.03)], many.slice(0, 4)));
+  const few = rankMatches(makePrediction([matchAt(1, 4, 0.03)], many.slice(0, 4)));
   expect(few[0]).toMatchObject({ q: 0.15, label: "possible" });
 });
 
 test("groups matches that share half of the shorter one with the best of the group", () => {
   const ranked = rankMatches(
-    predictionOf(
+    makePrediction(
       [matchAt(1, 10, 0.01), matchAt(40, 43, 0.3)],
       // Half of the shorter, less than half, and an overlap only with a member that is not the best.
       [matchAt(9, 12, 0.02), matchAt(10, 13, 0.03), matchAt(12, 13, 0.04), matchAt(41, 42, 0.2)],
@@ -106,7 +106,7 @@ test("groups matches that share half of the shorter one with the best of the gro
 });
 
 test("states the mean disorder of a match, and no value for results without an alignment", () => {
-  const prediction = predictionOf([matchAt(2, 3, 0.01)]);
+  const prediction = makePrediction([matchAt(2, 3, 0.01)]);
   const disorder = [0, 0.5, 0.75, 1];
   const alignment = { ...SAMPLE.prediction.alignment!, disorder };
   expect(rankMatches({ ...prediction, alignment })[0].disorder).toBe(0.625);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, type Match, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { type Family, localIdentity } from "../../src/motif/divergence.ts";
-import { type Evidence, evidenceOf, expectedRetention, isMissing } from "../../src/motif/evidence.ts";
+import { type Evidence, computeEvidence, expectedRetention, isMissing } from "../../src/motif/evidence.ts";
 import { pathBits } from "../../src/motif/information.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
@@ -10,12 +10,12 @@ import { describeMatch, type Motif, openMotif, retention } from "../../src/motif
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { familyFrom, familyOfLetters, goldenAlignments, goldenScores } from "./golden.ts";
 
-function scoreOf(family: Family, expression: string, model: ScoringModel): Evidence {
+function computeScore(family: Family, expression: string, model: ScoringModel): Evidence {
   const { automaton } = parsePattern(expression, "elm");
   const lookarounds = lookaroundTable(automaton, family.query);
   const matches = findMatches(automaton, family.query, lookarounds);
   const path = pathOfMatch(automaton, family.query, matches[0], lookarounds)!;
-  return evidenceOf(openMotif(automaton, model), family, matches[0], path, matches.length);
+  return computeEvidence(openMotif(automaton, model), family, matches[0], path, matches.length);
 }
 
 /** The score of the reference implementation, from our retention, weights and expectation. */
@@ -84,7 +84,7 @@ test("reports the state of a match in each homolog", () => {
     `${FLANK.slice(0, 36)}RKLDPWAAAA${FLANK}`,
     `${"-".repeat(46)}${FLANK}`,
   );
-  const { atHomologs, homologs } = scoreOf(family, "RKLDPW", "discontinuous");
+  const { atHomologs, homologs } = computeScore(family, "RKLDPW", "discontinuous");
   expect(atHomologs.map(({ state, residues, retention }) => [state, residues, retention])).toEqual([
     ["conserved", "RKLDPW", 1],
     ["substituted", "RKAAPW", 0],
@@ -102,7 +102,7 @@ test("a homolog that ends before the motif is missing; one that lost it is not",
     `${FLANK}${FLANK}RKL${"-".repeat(43)}`,
     `${FLANK}${FLANK}------${FLANK}`,
   );
-  const { atHomologs, homologs, score } = scoreOf(half, "RKLDPW", "discontinuous");
+  const { atHomologs, homologs, score } = computeScore(half, "RKLDPW", "discontinuous");
   expect(atHomologs.map(({ state, retention }) => [state, retention])).toEqual([
     ["missing", null],
     ["missing", null],
@@ -121,7 +121,7 @@ test("writes insertions within a match in lower case", () => {
     `${FLANK}R--ALP${FLANK}`,
   );
   const residues = (expression: string): [string, string][] =>
-    scoreOf(family, expression, "discontinuous").atHomologs.map((at) => [at.residues, at.state]);
+    computeScore(family, expression, "discontinuous").atHomologs.map((at) => [at.residues, at.state]);
   expect(residues("RK.{0,1}LP")).toEqual([
     ["RKaaLP", "substituted"],
     ["RKaLP", "conserved"],
@@ -131,20 +131,20 @@ test("writes insertions within a match in lower case", () => {
 
 test("identical homologs retain all residues, unrelated homologs retain none", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
-  const kept = scoreOf(familyOfLetters(query, query, query, query), "RKLDPW", "discontinuous");
+  const kept = computeScore(familyOfLetters(query, query, query, query), "RKLDPW", "discontinuous");
   expect([kept.score, kept.homologs, kept.localIdentity]).toEqual([1, 3, 1]);
   expect(kept.effectiveHomologs).toBeCloseTo(3, 6);
   expect(kept.conservation).toEqual([1, 1, 1, 1, 1, 1]);
   const lost = `${FLANK}GGGGGG${FLANK}`;
-  expect(scoreOf(familyOfLetters(query, lost, lost, lost), "RKLDPW", "continuous").score).toBe(0);
+  expect(computeScore(familyOfLetters(query, lost, lost, lost), "RKLDPW", "continuous").score).toBe(0);
 });
 
 test("returns no CS without homologs and no z without defined positions", () => {
   const query = `${FLANK}RKLDPW`;
-  const alone = scoreOf(familyOfLetters(query), "RKL", "continuous");
+  const alone = computeScore(familyOfLetters(query), "RKL", "continuous");
   expect([alone.homologs, alone.score, alone.expected, alone.localIdentity]).toEqual([0, null, null, null]);
   expect(alone.terms!.conservation).toBe(0);
-  const wild = scoreOf(familyOfLetters(query, query, query, query), "..[^P]", "continuous");
+  const wild = computeScore(familyOfLetters(query, query, query, query), "..[^P]", "continuous");
   expect([wild.homologs, wild.score, wild.z]).toEqual([3, null, null]);
   expect(wild.conservation).toEqual([null, null, null]);
 });
@@ -152,7 +152,7 @@ test("returns no CS without homologs and no z without defined positions", () => 
 test("only wildcards retain non-standard letters", () => {
   const query = `${FLANK}RKLDPW${FLANK}`;
   const family = familyOfLetters(query, query.replace("RKL", "RXL"), query.replace("RKL", "UKL"), query);
-  const states = scoreOf(family, "R.L", "discontinuous").atHomologs.map(({ state }) => state);
+  const states = computeScore(family, "R.L", "discontinuous").atHomologs.map(({ state }) => state);
   expect(states).toEqual(["conserved", "substituted", "conserved"]);
   expect(encode("X")[0]).toBeGreaterThanOrEqual(20);
 });

@@ -12,7 +12,7 @@ import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 const options: SearchOptions = { maxEValue: 1e-5, exhaustive: false, minLength: 0, maxLength: 1e9 };
 const exhaustive: SearchOptions = { ...options, exhaustive: true };
 
-function corpusOf(sequences: Uint8Array[]): Corpus {
+function makeCorpus(sequences: Uint8Array[]): Corpus {
   const entries = sequences.map((residues, k) => ({
     accession: `P${String(k).padStart(5, "0")}`,
     description: "",
@@ -25,7 +25,7 @@ function corpusOf(sequences: Uint8Array[]): Corpus {
 
 const next = random(61);
 const queries = Array.from({ length: 12 }, () => randomProtein(next, 80 + Math.floor(next() * 400)));
-const corpus = corpusOf([
+const corpus = makeCorpus([
   ...Array.from({ length: 2000 }, () => randomProtein(next, 20 + Math.floor(next() * 600))),
   ...queries.flatMap((query) => Array.from({ length: 20 }, (_, k) => mutated(next, query, 0.1 + k * 0.03))),
 ]);
@@ -64,7 +64,7 @@ describe("search", () => {
   });
 
   test("orders hits by E-value, score, accession", () => {
-    const corpus = corpusOf([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
+    const corpus = makeCorpus([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
     const hits = search(queries[1], corpus, options);
     expect(hits.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
     expect(search(queries[1], corpus, options)).toEqual(hits);
@@ -107,21 +107,21 @@ describe("search", () => {
     const bounded = { minLength: 150, maxLength: 260 };
     for (const how of [options, exhaustive]) {
       const hits = search(queries[2], corpus, { ...how, maxEValue: 1 });
-      const lengthOf = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
-      const wanted = hits.filter(({ index }) => lengthOf(index) >= 150 && lengthOf(index) <= 260);
+      const subjectLength = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
+      const wanted = hits.filter(({ index }) => subjectLength(index) >= 150 && subjectLength(index) <= 260);
       expect(search(queries[2], corpus, { ...how, ...bounded, maxEValue: 1 })).toEqual(wanted);
     }
   });
 
   test("low-complexity similarity does not count as a hit", () => {
     const poly = encode(`${"Q".repeat(60)}${"SR".repeat(40)}${"P".repeat(50)}`);
-    const others = corpusOf([poly, encode("Q".repeat(200)), encode("SRSRSRSR".repeat(20))]);
+    const others = makeCorpus([poly, encode("Q".repeat(200)), encode("SRSRSRSR".repeat(20))]);
     for (const how of [options, exhaustive]) expect(search(poly, others, how)).toEqual([]);
   });
 
   test("chance hits are as frequent as their E-values", () => {
     // Random queries against random proteins: 60 searches with up to 0.2 hits expected in each.
-    const noise = corpusOf(Array.from({ length: 1500 }, () => randomProtein(next, 300)));
+    const noise = makeCorpus(Array.from({ length: 1500 }, () => randomProtein(next, 300)));
     let hits = 0;
     for (let round = 0; round < 60; round++) {
       hits += search(randomProtein(next, 250), noise, { ...exhaustive, maxEValue: 0.2 }).length;

@@ -155,14 +155,14 @@ test.skipIf(quicktree === null)("has the topology of quicktree for non-additive 
       stdin: Buffer.from(`${size}\n${rows.join("\n")}\n`),
     });
     expect(result.exitCode).toBe(0);
-    expect(sidesOf(result.stdout.toString(), size)).toEqual(
+    expect(listSides(result.stdout.toString(), size)).toEqual(
       [...splits(neighbourJoining(matrix, size)).keys()].sort(),
     );
   }
 });
 
 /** The sides of each branch, from a Newick text with leaves s0, s1, …. */
-function sidesOf(text: string, leaves: number): string[] {
+function listSides(text: string, leaves: number): string[] {
   const sides = new Set<string>();
   const open: number[][] = [];
   for (const [token] of text.replaceAll(/:[-0-9.e]+/g, "").matchAll(/[()]|s\d+/g)) {

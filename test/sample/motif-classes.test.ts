@@ -20,7 +20,7 @@ const CLASSES = LINES.map((line) => {
   };
 });
 const FASTA = readFileSync(join(ROOT, "src/sample/proteins.fasta"), "utf8");
-const expressionOf = (name: string): string => CLASSES.find((one) => one.name === name)!.expression;
+const findExpression = (name: string): string => CLASSES.find((one) => one.name === name)!.expression;
 
 test("the table has its five columns", () => {
   expect(HEAD).toBe("name\talias\texpression\tdescription\tcitation");
@@ -81,7 +81,7 @@ describe("expressions match their known motifs", () => {
     const record = FASTA.split(/^>/m).find((one) => one.startsWith(accession))!;
     const sequence = record.slice(record.indexOf("\n")).replaceAll("\n", "");
     expect(sequence.slice(start - 1, start - 1 + peptide.length)).toBe(peptide);
-    expect(peptide).toMatch(new RegExp(expressionOf(name)));
+    expect(peptide).toMatch(new RegExp(findExpression(name)));
   });
 
   test.each([
@@ -92,7 +92,7 @@ describe("expressions match their known motifs", () => {
     ["14-3-3-mode-1", "RQRSTSTPNVH", "human RAF1, Ser259"],
     ["KEAP1-ETGE", "QLDEETGEFLP", "human NRF2"],
   ] as const)("%s matches %s: %s", (name, peptide) => {
-    expect(peptide).toMatch(new RegExp(expressionOf(name)));
+    expect(peptide).toMatch(new RegExp(findExpression(name)));
   });
 
   test.each([
@@ -106,6 +106,6 @@ describe("expressions match their known motifs", () => {
     ["WW-PPxY", "TPPPNHDSL", "the tyrosine of Liddle's syndrome lost"],
     ["ITAM", "NQLYNELNLGRREEADVLDKR", "the second tyrosine lost"],
   ] as const)("%s does not match %s: %s", (name, peptide) => {
-    expect(peptide).not.toMatch(new RegExp(expressionOf(name)));
+    expect(peptide).not.toMatch(new RegExp(findExpression(name)));
   });
 });

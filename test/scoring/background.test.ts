@@ -13,7 +13,7 @@ const report = (proteins: readonly number[], isInterrupted = false): FamiliesRep
   families: families(proteins),
   isInterrupted,
 });
-const membersOf = (message: FamiliesTask | CarryTask): number[] => (message as FamiliesTask).members;
+const readMembers = (message: FamiliesTask | CarryTask): number[] => (message as FamiliesTask).members;
 const { signal } = new AbortController();
 
 /** Collects the reports of tasks. */
@@ -50,7 +50,7 @@ test("continues an interrupted task with its rest, before others", async () => {
   first.report(report([1], true));
   const again = queue.take()!;
   const message = again.message(2);
-  expect([message.stop![0], membersOf(message)]).toEqual([0, [2, 3]]);
+  expect([message.stop![0], readMembers(message)]).toEqual([0, [2, 3]]);
   again.report(report([2, 3]));
   queue.take()!.report(report([4]));
   expect(await found).toEqual([
@@ -65,7 +65,7 @@ test("offers half of the members after an interruption before the first family",
   const sizes: number[] = [];
   for (const done of [0, 0, 0, 1, 1, 1, 1, 1]) {
     const next = queue.take()!;
-    const members = membersOf(next.message(1));
+    const members = readMembers(next.message(1));
     sizes.push(members.length);
     next.report(report(members.slice(0, done), done === 0));
   }

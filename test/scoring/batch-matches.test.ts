@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Rows by column. */
-async function rowsOf(query: string): Promise<Record<string, string>[]> {
+async function fetchRows(query: string): Promise<Record<string, string>[]> {
   const { text } = await service.ask("GET", `${path}?format=tsv&${query}`);
   const [head, ...rows] = text
     .split("\n")
@@ -49,8 +49,8 @@ test("all matches are those of the results, one after the other", async () => {
 });
 
 test("the best matches have a row for each motif in each protein, and the reason of each failure", async () => {
-  const all = await rowsOf("");
-  const best = await rowsOf("rows=best");
+  const all = await fetchRows("");
+  const best = await fetchRows("rows=best");
   expect(best.map(({ query, motif, verdict }) => [query, motif, verdict])).toEqual([
     ["p53", "P..P", expect.any(String)],
     ["p53", "WWWW", "no match"],
@@ -66,9 +66,9 @@ test("the best matches have a row for each motif in each protein, and the reason
 });
 
 test("filters and formats are those of other tables", async () => {
-  const failed = await rowsOf("rows=best&overall_verdict=failed");
+  const failed = await fetchRows("rows=best&overall_verdict=failed");
   expect(failed.map(({ query }) => query)).toEqual(["NOSUCH1", "NOSUCH1"]);
-  expect((await rowsOf("motif=WWWW")).map(({ verdict }) => verdict)).toEqual(["no match", "no match"]);
+  expect((await fetchRows("motif=WWWW")).map(({ verdict }) => verdict)).toEqual(["no match", "no match"]);
   const response = await service.send(new Request(`http://lab/api/scoring${path}?format=xlsx&rows=best`));
   const [{ rows }] = (await readXlsx(new Uint8Array(await response.arrayBuffer()))).sheets;
   expect(rows).toHaveLength(7);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { expireJobs, openSweeper } from "../../src/scoring/jobs/expiry.ts";
-import { openQueue, START, predictionOf } from "./job-queue.ts";
+import { openQueue, START, readPrediction } from "./job-queue.ts";
 
 const DAY = 86_400_000;
 
@@ -22,14 +22,14 @@ test("a job expires after the retention time, with a reason, and keeps nothing o
   const id = await finished("MSECRETSEQVENCE");
   expect(store.get(id).expires).toBe(START + 90 * DAY);
   expect(expireJobs(database, START + 90 * DAY - 1)).toBe(0);
-  expect(predictionOf(store, id)).toEqual({ a: 1 } as never);
+  expect(readPrediction(store, id)).toEqual({ a: 1 } as never);
   expect(expire(90)).toBe(1);
   expect(store.get(id)).toMatchObject({
     state: "expired",
     expires: null,
     failure: "The job ended as finished on 2026-02-03 and was kept for 90 days (setting job_retention_days).",
   });
-  expect([predictionOf(store, id), store.request(id), results()]).toEqual([null, null, { n: 0 }]);
+  expect([readPrediction(store, id), store.request(id), results()]).toEqual([null, null, { n: 0 }]);
   const row = JSON.stringify(database.query("SELECT * FROM job").get());
   expect(row).not.toContain("SECRET");
   expect(row).toContain('"digest":""');
@@ -56,7 +56,7 @@ test("a shared result is deleted with its last job", async () => {
   expect(results()).toEqual({ n: 1 });
   expect(expire(95)).toBe(1);
   expect(states([first, second])).toEqual(["expired", "finished"]);
-  expect(predictionOf(store, second)).toEqual({ a: 1 } as never);
+  expect(readPrediction(store, second)).toEqual({ a: 1 } as never);
   expect(expire(141)).toBe(1);
   expect(results()).toEqual({ n: 0 });
   expect(states(await insert("a SAME"))).toEqual(["queued"]);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { FarmJobs, UNKNOWN_WORKER } from "../../src/scoring/jobs/farm-jobs.ts";
-import { openQueue, PREDICTION, START, VERSION, predictionOf } from "./job-queue.ts";
+import { openQueue, PREDICTION, START, VERSION, readPrediction } from "./job-queue.ts";
 
 let queue: ReturnType<typeof openQueue>;
 let farm: FarmJobs;
@@ -100,7 +100,7 @@ test("finishes started, offered and pool jobs, and reports which had already end
   const all = [ids[0], ids[3], pools.id, ids[2], "none"].map(handed);
   expect(farm.finish(all, (id) => void dropped.push(id))).toEqual([true, true, true, false, false]);
   expect(dropped).toEqual([pools.id]);
-  expect(predictionOf(queue.store, ids[3])).toEqual(JSON.parse(PREDICTION));
+  expect(readPrediction(queue.store, ids[3])).toEqual(JSON.parse(PREDICTION));
   expect(farm.running()).toBe(0);
 });
 

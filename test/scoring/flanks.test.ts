@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
-import { flanksOf } from "../../src/scoring/proteome/flanks.ts";
+import { readFlanks } from "../../src/scoring/proteome/flanks.ts";
 
 const corpus = openCorpus(packCorpus("two", readFasta(">P1\nMKVLAC\n>P2\nDEFGHIKLMN\n")));
 const match = (accession: string, length: number, start: number, end: number) => ({
@@ -16,9 +16,9 @@ test.each([
   [match("P1", 6, 2, 5), "M", "C"],
   [match("P3", 6, 2, 5), "", ""],
 ])("the flanks of %p are %p and %p", (of, before, after) => {
-  expect(flanksOf(corpus, of)).toEqual({ before, after });
+  expect(readFlanks(corpus, of)).toEqual({ before, after });
 });
 
 test("has no flanks once the corpus is removed", () => {
-  expect(flanksOf(null, match("P1", 6, 2, 3))).toEqual({ before: "", after: "" });
+  expect(readFlanks(null, match("P1", 6, 2, 3))).toEqual({ before: "", after: "" });
 });

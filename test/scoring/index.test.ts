@@ -13,7 +13,7 @@ async function submit(querySequence = P53): Promise<string> {
   const body = { querySequence, patterns: ["F...W..[VIL]"] };
   return (await alone.ask("POST", "/jobs", { body })).json.id;
 }
-const stateOf = async (id: string) => (await alone.ask("GET", `/jobs/${id}`)).json.state;
+const fetchState = async (id: string) => (await alone.ask("GET", `/jobs/${id}`)).json.state;
 
 test("scores jobs that were queued or running before a restart", async () => {
   await open({ workers: 0 });
@@ -62,21 +62,21 @@ test("reads the names of the corpus at the start of a server, and starts with a 
 test("does not count an attempt that was interrupted by stopping", async () => {
   await open({ workers: 1 });
   const id = await submit(P53.repeat(2));
-  expect(await stateOf(id)).toBe("running");
+  expect(await fetchState(id)).toBe("running");
   await alone.scoring.close();
-  expect(await stateOf(id)).toBe("queued");
+  expect(await fetchState(id)).toBe("queued");
   expect(alone.database.query("SELECT attempts FROM job").get()).toEqual({ attempts: 0 });
 });
 
 test("warns without a corpus, and uses an added corpus from the next job on", async () => {
   await open({ workers: 1 });
-  const resultOf = async (id: string) => {
+  const fetchResult = async (id: string) => {
     await ended(alone, id);
     return (await alone.ask("GET", `/jobs/${id}/result`)).json;
   };
   expect(alone.scoring.corpusName()).toBeNull();
   const before = await submit();
-  const without = await resultOf(before);
+  const without = await fetchResult(before);
   expect(without.warnings[0]).toContain("labd corpus add");
   expect(without).toMatchObject({ corpus: { name: "none", sequences: 0 }, homologs: [] });
   expect(without.patterns[0].matches).toMatchObject([
@@ -94,8 +94,8 @@ test("warns without a corpus, and uses an added corpus from the next job on", as
   ]);
   await alone.scoring.corpora.add({ name: "sample", bytes: proteins });
   expect(alone.scoring.corpusName()).toBe("sample");
-  const { homologs, patterns } = await resultOf(await submit());
+  const { homologs, patterns } = await fetchResult(await submit());
   expect(homologs.length).toBeGreaterThan(10);
   expect(patterns[0].matches[0].verdict).toBe("conserved");
-  expect(await resultOf(before)).toEqual(without);
+  expect(await fetchResult(before)).toEqual(without);
 });

@@ -1,5 +1,5 @@
 import type { JobRequest, State } from "../../src/scoring/jobs/job.ts";
-import { textOf } from "../../src/scoring/jobs/packed-prediction.ts";
+import { unpackParts } from "../../src/scoring/jobs/packed-prediction.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
 import { openMigrated } from "../database.ts";
 
@@ -39,7 +39,7 @@ export function openQueue(options: Partial<StoreOptions> = {}) {
 }
 
 /** The prediction of a finished job; null in every other state. */
-export function predictionOf(store: JobStore, id: string): unknown {
+export function readPrediction(store: JobStore, id: string): unknown {
   const parts = store.storedPrediction(id, "json");
-  return parts && JSON.parse(textOf(parts));
+  return parts && JSON.parse(unpackParts(parts));
 }

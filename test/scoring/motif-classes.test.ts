@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
-  classTypeOf,
+  findClassType,
   motifClasses,
   readClasses,
   starterClasses,
@@ -39,7 +39,7 @@ describe("the built-in table", () => {
     ["Polo-box", null],
     ["toString", null],
   ] as const)("the type of %s is %p", (name, type) => {
-    expect(classTypeOf(name)).toBe(type);
+    expect(findClassType(name)).toBe(type);
   });
 
   test("suggests similar names for an unknown name, and does not repeat it", () => {

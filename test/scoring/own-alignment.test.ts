@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
-import { digestOf } from "../../src/scoring/jobs/job.ts";
+import { hashRequest } from "../../src/scoring/jobs/job.ts";
 import { elnFaults, openEln } from "../eln-rules.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
@@ -17,7 +17,7 @@ const PATTERNS = ["F...W..[VIL]"];
 const ROWS = Array.from({ length: 5 }, (_, i) => P53.replace("W", "AFYLI"[i]));
 const FASTA = ROWS.map((row, i) => `>h${i} a homolog\n${row}\n`).join("");
 
-async function resultOf(body: object) {
+async function fetchResult(body: object) {
   const { status, json } = await service.ask("POST", "/jobs", { body: { patterns: PATTERNS, ...body } });
   expect(status).toBe(202);
   expect(json.hasOwnAlignment).toBe(true);
@@ -27,7 +27,7 @@ async function resultOf(body: object) {
 
 test("a job scores on the client's alignment as labd score does", async () => {
   const alignment = `>q\n${P53}\n${FASTA}`;
-  const result = await resultOf({ alignment });
+  const result = await fetchResult({ alignment });
   const direct = service.scoring.scoreAlignment({
     alignment,
     patterns: PATTERNS,
@@ -44,7 +44,7 @@ test("a job scores on the client's alignment as labd score does", async () => {
 test("the query is the row that the client names, and rows left out are counted", async () => {
   const unrelated = "A".repeat(P53.length);
   const alignment = `${FASTA}>sp|P04637|P53_HUMAN\n${P53}\n>x\n${unrelated}\n`;
-  const result = await resultOf({ alignment, alignmentQuery: "sp|P04637|P53_HUMAN" });
+  const result = await fetchResult({ alignment, alignmentQuery: "sp|P04637|P53_HUMAN" });
   expect(result.identifier).toBe("P04637");
   expect(result.alignment.query).toBe(P53);
   expect(result.warnings.join()).toContain(
@@ -58,7 +58,7 @@ test("a result's A3M gives the same result again", async () => {
   const searched = (await service.ask("GET", `/jobs/${json.id}/result`)).json;
   const { text } = await service.ask("GET", `/jobs/${json.id}/result?format=a3m`);
   expect(searched.alignment.rows.join("")).toMatch(/[a-z]/);
-  const again = await resultOf({ alignment: text });
+  const again = await fetchResult({ alignment: text });
   expect(again.alignment.rows).toEqual(searched.alignment.rows);
   expect(again.patterns[0].matches[0].score).toBeCloseTo(searched.patterns[0].matches[0].score, 6);
 });
@@ -172,6 +172,6 @@ test("a search, a choice and an alignment have different digests", () => {
     request,
     { ...request, homologs: { maxHomologs: 5 } },
     { ...request, alignment: [{ name: "q", letters: "MK" }] },
-  ].map(digestOf);
+  ].map(hashRequest);
   expect(new Set(digests).size).toBe(3);
 });

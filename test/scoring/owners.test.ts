@@ -34,7 +34,7 @@ const call = (method: string, path: string, headers: Record<string, string> = {}
   service.ask(method, path, { headers, ...(body === undefined ? {} : { body }) });
 const JOB = { querySequence: P53, patterns: ["F...W"] };
 const start = (headers: Record<string, string> = {}) => call("POST", "/jobs", headers, JOB);
-const cookieOf = ({ headers }: ParsedResponse): string =>
+const readCookie = ({ headers }: ParsedResponse): string =>
   /^labd_owner=[\w-]{43}/.exec(headers.get("set-cookie") ?? "")?.[0] ?? "";
 const KEY = { "Owner-Key": "a secret of a program".replaceAll(" ", "-") };
 const STRANGERS: Record<string, string>[] = [
@@ -55,7 +55,7 @@ test.each(WRITES)("%s takes more than the link", async (_, write) => {
   for (const owner of [{}, { authorization: "ana" }, KEY]) {
     const started = await start(owner);
     const path = `/jobs/${started.json.id}`;
-    const cookie = cookieOf(started);
+    const cookie = readCookie(started);
     expect(cookie === "").toBe(Object.keys(owner).length > 0);
     const own = cookie === "" ? owner : { cookie };
     for (const stranger of STRANGERS) {
@@ -78,9 +78,9 @@ test("administrators may change every job, and jobs of SOAP without a secret are
 
 test("a browser keeps one secret after signing in, and events state whether the caller may change the job", async () => {
   const first = await start();
-  const cookie = cookieOf(first);
+  const cookie = readCookie(first);
   expect(first.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
-  expect(cookieOf(await start({ cookie }))).toBe(cookie);
+  expect(readCookie(await start({ cookie }))).toBe(cookie);
   const signedIn = { cookie, authorization: "ana" };
   expect((await call("GET", `/jobs/${first.json.id}`, signedIn)).json.mayChange).toBe(true);
   const stop = new AbortController();
@@ -97,7 +97,7 @@ test("a repeated request with the key of another does not become the owner", asy
   const first = await start(headers);
   const again = await start(headers);
   expect(again.json).toMatchObject({ id: first.json.id, mayChange: false });
-  expect(await call("DELETE", `/jobs/${first.json.id}`, { cookie: cookieOf(again) })).toMatchObject({
+  expect(await call("DELETE", `/jobs/${first.json.id}`, { cookie: readCookie(again) })).toMatchObject({
     status: 403,
   });
 });
@@ -107,7 +107,7 @@ test("rejects a short Owner-Key, and stores no secret", async () => {
     status: 400,
     text: expect.stringContaining("Owner-Key: expected 20 to 255"),
   });
-  const cookie = cookieOf(await start());
+  const cookie = readCookie(await start());
   await start(KEY);
   const rows = JSON.stringify(service.database.query("SELECT * FROM job").all());
   expect(rows).not.toContain(cookie.slice("labd_owner=".length));
@@ -189,8 +189,8 @@ test("equal proteome searches share the result, not the link and its end", async
   const third = await search();
   expect(third.json).toMatchObject({ state: "finished", mayChange: true });
   expect((await shown(third.json.id)).json.mayChange).toBe(false);
-  expect((await shown(third.json.id, { cookie: cookieOf(third) })).json.mayChange).toBe(true);
-  expect(await cancel(third.json.id, { cookie: cookieOf(third) })).toMatchObject({ status: 409 });
+  expect((await shown(third.json.id, { cookie: readCookie(third) })).json.mayChange).toBe(true);
+  expect(await cancel(third.json.id, { cookie: readCookie(third) })).toMatchObject({ status: 409 });
   expect((await shown(third.json.id)).json.state).toBe("finished");
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { bodyOf, type StoredResult, withNames } from "../../src/scoring/jobs/stored-result.ts";
+import { makeBody, type StoredResult, withNames } from "../../src/scoring/jobs/stored-result.ts";
 import { encodePrediction } from "../../src/scoring/prediction/encode-prediction.ts";
 import type { NamedQuery, PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type Parts,
   readResult,
   storeResult,
-  textOf,
+  unpackParts,
 } from "../../src/scoring/jobs/packed-prediction.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { openMigrated } from "../database.ts";
@@ -40,10 +40,10 @@ const printed = ({ prediction, ...names }: PredictionReport, form: Form): string
     : encodePrediction({ ...names, prediction });
 
 const sent = (parts: StoredResult, head = "", tail = ""): Promise<string> =>
-  new Response(bodyOf(parts, { head, tail })).text();
+  new Response(makeBody(parts, { head, tail })).text();
 
 const sentInGzip = async (parts: StoredResult, head = "", tail = ""): Promise<string> =>
-  gunzipSync(await new Response(bodyOf(parts, { head, tail, gzip: true })).bytes()).toString();
+  gunzipSync(await new Response(makeBody(parts, { head, tail, gzip: true })).bytes()).toString();
 
 describe("a stored prediction", () => {
   test.each(FORMS)("is sent as it would be printed, in %s", async (form) => {
@@ -69,7 +69,7 @@ describe("a stored prediction", () => {
       "INSERT INTO result (rid, digest, corpus, method, prediction, computed) VALUES (1, '', '', '', ?, 0)",
       [text],
     );
-    expect(textOf(readResult(database, 1, form))).toBe(
+    expect(unpackParts(readResult(database, 1, form))).toBe(
       form === "json" ? text : encodePrediction({ ...SAMPLE, identifier: "" }),
     );
   });
@@ -96,7 +96,7 @@ describe("a stored prediction", () => {
     const parts = stored(packPrediction(LONG.prediction), "xml");
     let read = 0;
     const counted = { ...parts, read: (part: number) => (read++, parts.read(part)) };
-    const reader = (bodyOf(counted) as ReadableStream<Uint8Array>).getReader();
+    const reader = (makeBody(counted) as ReadableStream<Uint8Array>).getReader();
     await reader.read();
     await Bun.sleep(20);
     expect(read).toBe(1);

@@ -13,7 +13,7 @@ import { trackMemory } from "../../src/platform/memory.ts";
 import { closeDatabase, type Database, openWriter } from "../../src/platform/sqlite.ts";
 import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
-import { predictionOf } from "./job-queue.ts";
+import { readPrediction } from "./job-queue.ts";
 import { openMigrated } from "../database.ts";
 
 const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
@@ -93,7 +93,7 @@ test("finishes every job", async () => {
   open({ size: 3 });
   const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
   await until(() => store.counts().finished === 40);
-  const answers = ids.map((id) => (predictionOf(store, id) as unknown as { query: string }).query);
+  const answers = ids.map((id) => (readPrediction(store, id) as unknown as { query: string }).query);
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
@@ -248,7 +248,7 @@ test("keeps a result until the disk accepts it", async () => {
   expect(logged.some(({ cause }) => String(cause).includes("disk full"))).toBe(true);
   database.run("DROP TRIGGER full");
   await until(() => state(id) === "finished");
-  expect(predictionOf(store, id)).toMatchObject({ query: store.request(id)!.query });
+  expect(readPrediction(store, id)).toMatchObject({ query: store.request(id)!.query });
 });
 
 test("writes a result once an import has unlocked the database", async () => {
@@ -285,7 +285,7 @@ test("continues with the queue once the disk accepts writes", async () => {
 
 describe("idle workers", () => {
   const hits = (id: string): number[] | undefined =>
-    (predictionOf(store, id) as unknown as { hits?: number[] }).hits;
+    (readPrediction(store, id) as unknown as { hits?: number[] }).hits;
   /** A pool of two whose first worker has had a job and gets the next one too; the second one only helps. */
   async function openPair(options: Partial<PoolOptions> = {}): Promise<void> {
     await corpora.add({ name: "one", bytes: ">a\nMKL" });
@@ -367,7 +367,7 @@ test("gives the same predictions with one and three workers", async () => {
     );
     pool.wake();
     await until(() => ids.every((id) => state(id) === "finished"));
-    found.push(ids.map((id) => JSON.stringify(predictionOf(store, id))));
+    found.push(ids.map((id) => JSON.stringify(readPrediction(store, id))));
     pool.close();
     database.run("DELETE FROM job");
     database.run("DELETE FROM result");
@@ -407,7 +407,7 @@ test("truncating a corpus does not fail running jobs; reading it again fails the
 test.skipIf(process.platform !== "linux")("lowers only the priority of workers", async () => {
   const threads = (): string[] => readdirSync("/proc/self/task");
   /** proc(5), field 19; "" where the thread has ended meanwhile. */
-  const nicenessOf = (thread: string): string => {
+  const readNiceness = (thread: string): string => {
     try {
       return readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ")[1].split(" ")[16];
     } catch {
@@ -421,8 +421,8 @@ test.skipIf(process.platform !== "linux")("lowers only the priority of workers",
   const others = threads().filter((thread) => !before.has(thread));
   // The tests themselves may have been started with one.
   const own = getPriority();
-  expect(nicenessOf(String(process.pid))).toBe(String(own));
-  expect(others.map(nicenessOf)).toContain(String(Math.min(own + 5, 19)));
+  expect(readNiceness(String(process.pid))).toBe(String(own));
+  expect(others.map(readNiceness)).toContain(String(Math.min(own + 5, 19)));
 });
 
 test.each([

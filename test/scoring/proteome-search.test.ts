@@ -4,7 +4,7 @@ import {
   type ProteomeRequest,
   searchFamilies,
 } from "../../src/scoring/proteome/search.ts";
-import { tableOf } from "../../src/scoring/proteome/table.ts";
+import { makeTable } from "../../src/scoring/proteome/table.ts";
 import { proteomeStage, storeFamilies } from "./proteome-stage.ts";
 
 setDefaultTimeout(60_000);
@@ -27,9 +27,9 @@ test("yields the matches of a few proteins first, and ranks any part of them", a
     { searched: 20, total: 20, missing: 4 },
   ]);
   const matches = parts.flatMap((part) => part.matches);
-  const all = tableOf(request, matches, parts[1]);
-  expect(tableOf(request, matches.toReversed(), parts[1])).toEqual(all);
-  const first = tableOf(request, parts[0].matches, parts[0]);
+  const all = makeTable(request, matches, parts[1]);
+  expect(makeTable(request, matches.toReversed(), parts[1])).toEqual(all);
+  const first = makeTable(request, parts[0].matches, parts[0]);
   expect(first).toMatchObject({ searched: 16, missing: 4 });
   expect(first.rows.length).toBeGreaterThan(0);
   expect(first.rows.length).toBeLessThan(all.rows.length);

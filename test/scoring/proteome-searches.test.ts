@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => remove());
 
-const requestOf = (expression: string, organism: string | null = null): SearchRequest => ({
+const makeRequest = (expression: string, organism: string | null = null): SearchRequest => ({
   corpus: { name: corpus.name, hash: corpus.hash },
   pattern: { expression, name: null, dialect: "plain" },
   model: "continuous",
@@ -72,8 +72,8 @@ function stagedSearches(maxRows?: number, files?: SearchFiles) {
 
 test("joins equal requests, shows partial rows, and keeps the result", async () => {
   const { searches, started, release, reach } = stagedSearches();
-  const search = searches.open(requestOf("M"), 0);
-  expect(searches.open(requestOf("M"), 1)).toBe(search);
+  const search = searches.open(makeRequest("M"), 0);
+  expect(searches.open(makeRequest("M"), 1)).toBe(search);
   release(1);
   while (search.total === 0) await Bun.sleep(0);
   expect(search.table()).toMatchObject({ searched: 1, rows: [{ protein: { gene: "GENE2" }, q: 0.01 }] });
@@ -86,20 +86,20 @@ test("joins equal requests, shows partial rows, and keeps the result", async () 
     ["GENE0", 0.03],
   ]);
   expect([matching, searched]).toEqual([3, 3]);
-  expect(searches.open(requestOf("M"), 2).table()).toBe(search.table());
+  expect(searches.open(makeRequest("M"), 2).table()).toBe(search.table());
   expect(started).toEqual(["M"]);
 
   // Another process has the result, too.
   const later = stagedSearches();
-  expect(later.searches.open(requestOf("M"), 3).table()).toEqual(search.table());
+  expect(later.searches.open(makeRequest("M"), 3).table()).toEqual(search.table());
   expect(later.searches.get(search.id)).toMatchObject({ state: "finished", submitted: 0, total: 3 });
   expect(later.started).toEqual([]);
-  expect(searches.open({ ...requestOf("M"), model: "discontinuous" }, 3).id).not.toBe(search.id);
+  expect(searches.open({ ...makeRequest("M"), model: "discontinuous" }, 3).id).not.toBe(search.id);
 });
 
 test("runs one search at a time, and stops a cancelled one immediately", async () => {
   const { searches, started, release, released, reach } = stagedSearches();
-  const [one, two, three] = ["A", "C", "D"].map((expression) => searches.open(requestOf(expression), 0));
+  const [one, two, three] = ["A", "C", "D"].map((expression) => searches.open(makeRequest(expression), 0));
   expect([one, two, three].map(({ id }) => searches.place(id))).toEqual([null, 1, 2]);
   searches.cancel(two.id);
   expect([one, two, three].map(({ state }) => state)).toEqual(["running", "cancelled", "queued"]);
@@ -110,14 +110,14 @@ test("runs one search at a time, and stops a cancelled one immediately", async (
   expect(started).toEqual(["A", "D"]);
   expect(() => searches.cancel(three.id)).toThrow("it is finished");
   expect(() => searches.cancel("0".repeat(64))).toThrow("No proteome search has this identifier");
-  expect(searches.open(requestOf("C"), 0)).not.toBe(two);
+  expect(searches.open(makeRequest("C"), 0)).not.toBe(two);
   release(3);
   await reach(two.id, "finished");
 });
 
 test("runs searches again that a stopped process has left, but no cancelled or failed ones", async () => {
   const first = stagedSearches();
-  const ids = ["E", "F", "G", "bad"].map((expression) => first.searches.open(requestOf(expression), 5).id);
+  const ids = ["E", "F", "G", "bad"].map((expression) => first.searches.open(makeRequest(expression), 5).id);
   first.searches.cancel(ids[1]);
   const bad = stagedSearches();
   bad.release(10);
@@ -128,12 +128,12 @@ test("runs searches again that a stopped process has left, but no cancelled or f
   expect(last.started).toEqual([]);
   expect(last.searches.get(ids[3])).toMatchObject({ state: "failed", failure: "altered" });
   expect(() => last.searches.get(ids[1])).toThrow("No proteome search has this identifier");
-  expect(last.searches.open(requestOf("bad"), 6).state).toBe("running");
+  expect(last.searches.open(makeRequest("bad"), 6).state).toBe("running");
 });
 
 test("queues up to ten searches of one client, and further ones of others", () => {
   const { searches } = stagedSearches();
-  const open = (i: number, client: string) => searches.open(requestOf("A".repeat(i + 1)), 0, client).state;
+  const open = (i: number, client: string) => searches.open(makeRequest("A".repeat(i + 1)), 0, client).state;
   for (let i = 0; i <= 10; i++) open(i, "greedy");
   expect(() => open(11, "greedy")).toThrow("10 of your proteome searches are waiting");
   expect(open(3, "greedy")).toBe("queued");
@@ -143,7 +143,7 @@ test("queues up to ten searches of one client, and further ones of others", () =
 
 test("stops at too many matches, and says so", async () => {
   const { searches, release, reach } = stagedSearches(2);
-  const { id } = searches.open(requestOf("H"), 0);
+  const { id } = searches.open(makeRequest("H"), 0);
   release(3);
   await reach(id, "failed");
   expect(searches.get(id).failure).toContain("more than 2 matches. Choose a more specific pattern");
@@ -153,7 +153,7 @@ test("reads results that are no longer in memory from their files, and removes t
   const { searches, started, release, reach } = stagedSearches(4, new SearchFiles(dataDirectory, 3));
   const ids: string[] = [];
   for (const expression of ["I", "K", "L", "N"]) {
-    const { id } = searches.open(requestOf(expression), 0);
+    const { id } = searches.open(makeRequest(expression), 0);
     ids.push(id);
     release(3);
     await reach(id, "finished");
@@ -167,7 +167,7 @@ test("reads results that are no longer in memory from their files, and removes t
 
 test("runs a search again whose result was altered, and ignores an altered request", async () => {
   const first = stagedSearches();
-  const [one, two] = ["P", "Q"].map((expression) => first.searches.open(requestOf(expression), 0).id);
+  const [one, two] = ["P", "Q"].map((expression) => first.searches.open(makeRequest(expression), 0).id);
   first.release(6);
   for (const id of [one, two]) await first.reach(id, "finished");
   const directory = join(dataDirectory, "proteome-searches");
@@ -191,17 +191,17 @@ test("refuses an invalid search and names the field", () => {
       return { code, message };
     }
   };
-  expect(refusal(requestOf("M", "10090"))).toEqual({
+  expect(refusal(makeRequest("M", "10090"))).toEqual({
     code: "invalid_request",
     message: expect.stringContaining('organism: no protein of "10090" has a family'),
   });
-  expect(refusal(requestOf("M", "yeast"))).toEqual({
+  expect(refusal(makeRequest("M", "yeast"))).toEqual({
     code: "invalid_request",
     message: expect.stringContaining("Use the taxon, scientific name or mnemonic"),
   });
-  expect(searches.open(requestOf("M", "homo sapiens"), 0).state).toBe("running");
+  expect(searches.open(makeRequest("M", "homo sapiens"), 0).state).toBe("running");
   removeFamilies(corpus.path);
-  expect(refusal(requestOf("M"))).toEqual({
+  expect(refusal(makeRequest("M"))).toEqual({
     code: "conflict",
     message: "No family of corpus some has been computed. Run labd proteome build on the server.",
   });

@@ -20,7 +20,7 @@ const JOB = {
 
 const NO_ROWS = { ...EMPTY.prediction.alignment, rows: [] };
 
-function archiveOf({ identifier, protein = null, prediction }: typeof SAMPLE): Uint8Array {
+function makeArchive({ identifier, protein = null, prediction }: typeof SAMPLE): Uint8Array {
   const task: PrintTask = {
     parts: [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(prediction)))],
     identifier,
@@ -35,11 +35,11 @@ test.each([
   ["a prediction", SAMPLE],
   ["one without homologs", { ...EMPTY, prediction: { ...EMPTY.prediction, alignment: NO_ROWS } }],
 ])("an archive of %s keeps every rule of ELN and RO-Crate", (_name, report) => {
-  expect(elnFaults(archiveOf(report), `labd-${ID}`)).toEqual([]);
+  expect(elnFaults(makeArchive(report), `labd-${ID}`)).toEqual([]);
 });
 
 test("has the query and the result in several forms", () => {
-  const { files, root, node } = openEln(archiveOf(SAMPLE));
+  const { files, root, node } = openEln(makeArchive(SAMPLE));
   const text = (name: string): string => files.get(`${root}/result/${name}`)!.toString();
   expect(text("query.fasta")).toBe(">p53 >50%; µ\nMEEPQSDPSV\n");
   for (const form of ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const) {
@@ -50,7 +50,7 @@ test("has the query and the result in several forms", () => {
 });
 
 test("names method, corpus and parameters, and the run that made the files", () => {
-  const { graph, node } = openEln(archiveOf(SAMPLE));
+  const { graph, node } = openEln(makeArchive(SAMPLE));
   const values = Object.fromEntries(graph.map(({ propertyID, value }) => [propertyID, value]));
   expect(values).toMatchObject({
     method: "labd-3",

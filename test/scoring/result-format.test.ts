@@ -11,7 +11,7 @@ import {
 } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
-import { alignmentsOf } from "../../src/scoring/results/result-alignment.ts";
+import { listAlignments } from "../../src/scoring/results/result-alignment.ts";
 import { chooseFormat, RESULT_FORMAT_NAMES, RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
 import { type PrintedFormatName, printReport } from "../../src/scoring/results/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
@@ -69,7 +69,7 @@ describe("rows", () => {
 
 describe("alignments", () => {
   test("alignments have rows of equal length with the residues of the prediction", () => {
-    for (const { rows, match, reference } of alignmentsOf(SAMPLE)) {
+    for (const { rows, match, reference } of listAlignments(SAMPLE)) {
       const [query, ...homologs] = rows;
       for (const { text } of rows) expect(text.length).toBe(reference.length);
       expect(query.text.replaceAll(".", "")).toBe(match.text);
@@ -84,8 +84,8 @@ describe("alignments", () => {
   });
 
   test("an alignment can be selected by match; none exists after the last match", () => {
-    expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
-    expect(alignmentsOf(SAMPLE, 4)).toEqual([]);
+    expect(listAlignments(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
+    expect(listAlignments(SAMPLE, 4)).toEqual([]);
     expect(print(EMPTY, "fasta")).toBe("");
   });
 
@@ -136,7 +136,7 @@ describe("predictions of real proteins", () => {
   test("real proteins have alignments with rows of equal length, also with insertions", () => {
     let insertions = 0;
     for (const report of REPORTS) {
-      for (const { rows, match, reference } of alignmentsOf(report)) {
+      for (const { rows, match, reference } of listAlignments(report)) {
         const length = reference.length;
         expect(rows.filter(({ text }) => text.length !== length)).toEqual([]);
         expect(rows.map(({ text }) => text.replaceAll(".", ""))).toEqual([
@@ -246,10 +246,10 @@ print(json.dumps([{
     // Biopython has one sign for gaps.
     const plain = (text: string): string => text.replaceAll(".", "-");
     const expected = all.map((report) => ({
-      stockholm: alignmentsOf(report).map(({ rows, match: { start, end } }) =>
+      stockholm: listAlignments(report).map(({ rows, match: { start, end } }) =>
         rows.map(({ name, text, homolog }) => [homolog ? name : `${name}/${start}-${end}`, plain(text)]),
       ),
-      fasta: alignmentsOf(report, 1).flatMap(({ rows }) =>
+      fasta: listAlignments(report, 1).flatMap(({ rows }) =>
         rows.map(({ name, text }) => [name, plain(text).toUpperCase()]),
       ),
       leaves: 1 + report.prediction.homologs.length,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { parse, schema } from "../../src/platform/schema.ts";
-import { type Scan, scanOf, ScanSchema } from "../../src/scoring/results/scan.ts";
+import { type Scan, makeScan, ScanSchema } from "../../src/scoring/results/scan.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { type JointScanObject, JointScanSchema } from "../../src/scoring/results/joint-scan.ts";
 import { SAMPLE } from "./sample-prediction.ts";
@@ -55,8 +55,8 @@ test("matches are sorted by P, labelled by q, and typed", () => {
   expect(ps).toEqual(ps.toSorted((a, b) => a - b));
   for (const { q, label } of scan.matches)
     expect(label).toBe(q! <= 0.05 ? "likely functional" : q! <= 0.2 ? "possible" : "no evidence");
-  const typeOf = (name: string) => scan.matches.find(({ motif }) => motif === name)?.type;
-  expect([typeOf("MDM2-SWIB"), typeOf("WW-PIN1"), typeOf("Polo-box")]).toEqual(["DEG", "DOC", null]);
+  const findType = (name: string) => scan.matches.find(({ motif }) => motif === name)?.type;
+  expect([findType("MDM2-SWIB"), findType("WW-PIN1"), findType("Polo-box")]).toEqual(["DEG", "DOC", null]);
 });
 
 test("filters leave out matches and keep the q-values", async () => {
@@ -137,7 +137,7 @@ test("results of earlier versions, which lack overall verdicts, are listed witho
   const earlier = JSON.parse(
     JSON.stringify(SAMPLE.prediction, (name, value) => (dropped.has(name) ? undefined : value)),
   );
-  const [match] = scanOf({ identifier: "", prediction: earlier }).matches;
+  const [match] = makeScan({ identifier: "", prediction: earlier }).matches;
   expect(match).toMatchObject({ overallPValue: null, q: null, label: null, isDisordered: null });
 });
 
@@ -217,13 +217,13 @@ test("scans of several proteins have one order, with q-values over all matches",
   const all = [scan, mouse].flatMap(({ matches }, of) => matches.map((match) => ({ ...match, of })));
   const ps = all.map(({ overallPValue }) => overallPValue!).toSorted((a, b) => a - b);
   /** Benjamini and Hochberg: the least of P × n / rank over this P and larger ones. */
-  const qOf = (p: number): number =>
+  const findQ = (p: number): number =>
     Math.min(...ps.map((each) => (each >= p ? (each * ps.length) / (ps.lastIndexOf(each) + 1) : 1)), 1);
   expect(joint.tested).toBe(all.length);
   expect(joint.matches).toHaveLength(all.length);
   for (const { of, number, q, overallPValue } of joint.matches) {
     expect(all).toContainEqual(expect.objectContaining({ of, number, overallPValue }));
-    expect(q).toBeCloseTo(qOf(overallPValue!), 5);
+    expect(q).toBeCloseTo(findQ(overallPValue!), 5);
   }
   expect(joint.matches.map(({ overallPValue }) => overallPValue!)).toEqual(ps);
   const tsv = (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text.split("\n");

@@ -3,7 +3,7 @@ import { shardHeader, type NamedQuestion } from "../../src/scoring/index.ts";
 import { shardRange } from "../../src/scoring/batch/shard-range.ts";
 
 /** Lengths as those of proteins, some of them giants, by a generator with a seed (Park and Miller). */
-function lengthsOf(count: number, seed: number): number[] {
+function drawLengths(count: number, seed: number): number[] {
   let state = seed;
   const next = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
   return Array.from({ length: count }, () => Math.round(30 * Math.exp(5 * next() * next()) ** 1.3));
@@ -17,7 +17,7 @@ test.each([
   [1000, 16],
   [5000, 1000],
 ])("divides %d queries into %d shards of consecutive queries with nearly equal costs", (count, of) => {
-  const lengths = lengthsOf(count, 11 + of);
+  const lengths = drawLengths(count, 11 + of);
   const ranges = Array.from({ length: of }, (_, i) => shardRange(lengths, { shard: i + 1, of }));
   expect(ranges[0].from).toBe(0);
   expect(ranges.at(-1)!.to).toBe(count);

@@ -17,8 +17,8 @@ import {
   FOLDER,
   messageNamed,
   MESSAGES,
-  outcomeOf,
-  requestOf,
+  readOutcome,
+  makeRequest,
   type SoapMessage,
   UPDATE,
   updateRow,
@@ -30,7 +30,7 @@ let app: App;
 let finished: string;
 
 const send = async (message: SoapMessage): Promise<Response> =>
-  app.answer(new Request("http://127.0.0.1:8480/soap/ConservationScorer", requestOf(message, finished)));
+  app.answer(new Request("http://127.0.0.1:8480/soap/ConservationScorer", makeRequest(message, finished)));
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-golden-"));
@@ -60,7 +60,7 @@ const USUAL_VALUES: Record<string, Record<string, unknown>> = {
 };
 
 /** The values of a message that is read, as far as they are unusual. */
-function valuesOf(message: SoapMessage): Record<string, unknown> {
+function readValues(message: SoapMessage): Record<string, unknown> {
   const envelope = readWholeEnvelope(message.bytes, { contentType: message.contentType, namespace });
   if (envelope.problem) throw envelope.problem;
   const usual = USUAL_VALUES[envelope.operation];
@@ -81,9 +81,9 @@ for (const message of MESSAGES) {
   test(message.name, async () => {
     const response = await send(message);
     const xml = withoutVariableParts(await response.text());
-    const outcome = outcomeOf(response.status, xml);
+    const outcome = readOutcome(response.status, xml);
     const isAccepted = outcome.fault === undefined;
-    const values = isAccepted ? valuesOf(message) : {};
+    const values = isAccepted ? readValues(message) : {};
     if (UPDATE) updateRow(message.name, outcome, values);
     expect(outcome).toEqual(expected(message));
     expect(values).toEqual(message.values ?? {});

@@ -51,11 +51,11 @@ const rows = readFileSync(TABLE, "utf8")
   .trimEnd()
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
-const rowOf = new Map(rows.map((row) => [row.name, row]));
+const findRow = new Map(rows.map((row) => [row.name, row]));
 
-function textOf({ name, message, base, replace }: Row): string {
+function makeText({ name, message, base, replace }: Row): string {
   if (message !== undefined) return message;
-  const text = textOf(rowOf.get(base!)!);
+  const text = makeText(findRow.get(base!)!);
   if (replace && !text.includes(replace[0])) throw new Error(`${name}: nothing to replace`);
   return replace ? text.replace(replace[0], () => replace[1]) : text;
 }
@@ -64,14 +64,14 @@ export const MESSAGES: readonly SoapMessage[] = rows.map((row) => ({
   ...row,
   contentType: row.contentType === undefined ? "text/xml; charset=utf-8" : row.contentType,
   bytes: new Uint8Array(
-    row.file ? readFileSync(join(FOLDER, "files", row.file)) : new TextEncoder().encode(textOf(row)),
+    row.file ? readFileSync(join(FOLDER, "files", row.file)) : new TextEncoder().encode(makeText(row)),
   ),
 }));
 
 export const messageNamed = (name: string): SoapMessage => MESSAGES.find((one) => one.name === name)!;
 
 /** The request as an HTTP client sends it, with a finished job's identifier where it asks for one. */
-export function requestOf({ contentType, headers, bytes }: SoapMessage, finished: string): RequestInit {
+export function makeRequest({ contentType, headers, bytes }: SoapMessage, finished: string): RequestInit {
   // As Latin-1, every byte stays itself.
   const text = Buffer.from(bytes).toString("latin1").replaceAll(FINISHED, finished);
   const sent = { ...headers, ...(contentType === null ? {} : { "Content-Type": contentType }) };
@@ -81,7 +81,7 @@ export function requestOf({ contentType, headers, bytes }: SoapMessage, finished
 const unescape = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
-export function outcomeOf(status: number, xml: string): Outcome {
+export function readOutcome(status: number, xml: string): Outcome {
   const [, version] =
     /^<\?xml[^>]*\?>\n<soap:Envelope xmlns:soap="([^"]*)">(?:<soap:Header>.*<\/soap:Header>)?<soap:Body>/.exec(
       xml,
@@ -116,7 +116,7 @@ export function expected({ expect }: Row): Outcome {
 /** Writes what was found into the table, for UPDATE_GOLDEN. */
 export function updateRow(name: string, found: Outcome, values?: Record<string, unknown>): void {
   const usual = expected({ name, expect: found.text === undefined ? {} : { text: "" } });
-  const row = rowOf.get(name)!;
+  const row = findRow.get(name)!;
   row.expect = Object.fromEntries(
     Object.entries(found).filter(([key, value]) => usual[key as keyof Outcome] !== value),
   );

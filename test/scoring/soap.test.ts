@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { METHOD } from "../../src/motif/index.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { inEnvelope, NAMESPACE, type RunJob, runJobMessage } from "../executable/messages.ts";
-import { cpuTimeOf } from "../motif/cpu-time.ts";
+import { measureCpuTime } from "../motif/cpu-time.ts";
 import { openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 const ENDPOINT = "/soap/ConservationScorer";
@@ -139,7 +139,7 @@ describe("a pattern that makes backtracking engines hang", () => {
   test.each(["(A+)+W", "(A|A)*W", "(A*)*(A*)*W", ".*.*.*W", ".{0,200}.{0,200}W"])(
     "scores %s without delaying other jobs",
     async (expression) => {
-      const took = await cpuTimeOf(async () => {
+      const took = await measureCpuTime(async () => {
         const id = await submit({ sequence, patterns: [expression] });
         await result(await submit({ sequence: "MKL", patterns: [`K{1,${expression.length}}`] }));
         await result(id);
@@ -155,7 +155,7 @@ describe("a pattern that makes backtracking engines hang", () => {
     ["of repeats of repeats", "((A{1,90}){1,90}){1,90}"],
     ["of a count without end", "A{99999999999999}"],
   ])("rejects %s immediately", async (_, expression) => {
-    const took = await cpuTimeOf(async () => {
+    const took = await measureCpuTime(async () => {
       const { status, element } = await post(runJobMessage({ sequence: "A", patterns: [expression] }));
       expect(status).toBe(500);
       expect(element("faultstring")).toContain("regularExpression 1, character");
@@ -175,7 +175,7 @@ describe("compressed messages", () => {
   test("a compressed message is limited by its uncompressed size, and decompression stops there", async () => {
     const bomb = Bun.gzipSync(" ".repeat(80_000_000));
     expect(bomb.length).toBeLessThan(MAX_BYTES);
-    const took = await cpuTimeOf(async () => {
+    const took = await measureCpuTime(async () => {
       const answer = await post(bomb, { "Content-Encoding": "gzip" });
       expect([answer.status, answer.element("code")]).toEqual([413, "too_large"]);
     });

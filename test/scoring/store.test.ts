@@ -2,13 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
+import { hashRequest, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { Database } from "../../src/platform/sqlite.ts";
 import { getWriteLock } from "../../src/platform/write-lock.ts";
-import { openQueue, PREDICTION, request, START, VERSION, predictionOf } from "./job-queue.ts";
+import { openQueue, PREDICTION, request, START, VERSION, readPrediction } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
 import { openMigrated } from "../database.ts";
 
@@ -187,7 +187,7 @@ describe("leasing jobs", () => {
     const { store, insert } = openQueue();
     const [first, second] = await insert("a AAA", "a CCC");
     expect(store.get(second).place).toBe(2);
-    const digest = digestOf(request("AAA"));
+    const digest = hashRequest(request("AAA"));
     const lease = { id: first, attempts: 1, deadline: START + 5000, digest, request: request("AAA") };
     expect(store.lease(5000)).toMatchObject(lease);
     expect(store.get(first)).toMatchObject({ state: "running", started: START, place: null });
@@ -220,7 +220,7 @@ describe("the end of a job", () => {
   test.each(["finish", "fail"] as const)("the end of a job by %s is final", async (event) => {
     const { store, pass, insert } = openQueue();
     const [id] = await insert("a A");
-    expect(predictionOf(store, id)).toBeNull();
+    expect(readPrediction(store, id)).toBeNull();
     const lease = store.lease(1000)!;
     pass(250);
     const prediction = event === "finish" ? JSON.parse(PREDICTION) : null;
@@ -235,7 +235,7 @@ describe("the end of a job", () => {
       ended: START + 250,
       failure: event === "finish" ? null : "Too slow.",
     });
-    expect(predictionOf(store, id)).toEqual(prediction);
+    expect(readPrediction(store, id)).toEqual(prediction);
   });
 
   test("a job cannot end before its lease", async () => {
@@ -258,7 +258,7 @@ describe("results are computed once", () => {
     finishNext();
     const same = await store.insert({ ...request("A"), identifier: "another name" }, "a");
     expect(store.get(same)).toMatchObject({ state: "finished", started: START, ended: START });
-    expect(predictionOf(store, same)).toEqual(JSON.parse(PREDICTION));
+    expect(readPrediction(store, same)).toEqual(JSON.parse(PREDICTION));
     expect(store.request(same)!.identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
   });
@@ -275,7 +275,7 @@ describe("results are computed once", () => {
     store.fail(first.rid, "Too slow.");
     expect(states([again, other])).toEqual(["failed", "running"]);
     store.finish(second, VERSION, PREDICTION);
-    expect(predictionOf(store, other)).toEqual(JSON.parse(PREDICTION));
+    expect(readPrediction(store, other)).toEqual(JSON.parse(PREDICTION));
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
     // Now it is its own.
     expect(states(await insert("c A", "b A"))).toEqual(["finished", "queued"]);
@@ -290,8 +290,8 @@ describe("results are computed once", () => {
     expect(states(ids)).toEqual(["queued"]);
     // Both results are kept.
     store.finish(store.lease(1000)!, version, '{"method":"new"}');
-    expect(predictionOf(store, ids[0])).toEqual({ method: "new" } as never);
-    expect(predictionOf(store, old)).toEqual(JSON.parse(PREDICTION));
+    expect(readPrediction(store, ids[0])).toEqual({ method: "new" } as never);
+    expect(readPrediction(store, old)).toEqual(JSON.parse(PREDICTION));
   });
 
   test("reuses a result for queued identical jobs, unless the corpus has changed", async () => {
@@ -300,7 +300,7 @@ describe("results are computed once", () => {
     finishNext();
     expect(states(ids)).toEqual(["finished", "finished", "finished", "queued"]);
     expect(ids.map((id) => store.get(id).started)).toEqual([START, START, START, null]);
-    expect(predictionOf(store, ids[2])).toEqual(JSON.parse(PREDICTION));
+    expect(readPrediction(store, ids[2])).toEqual(JSON.parse(PREDICTION));
 
     version.corpus = "second";
     store.fail(store.lease(1000)!.rid, "out of the way");
@@ -323,8 +323,8 @@ describe("results are computed once", () => {
       { ...one, patterns: [{ ...p, dialect: "elm" }] },
       { ...one, patterns: [p, p] },
     ];
-    expect(new Set([one, ...others].map(digestOf)).size).toBe(others.length + 1);
-    expect(digestOf({ ...one, identifier: "x" })).toBe(digestOf(one));
+    expect(new Set([one, ...others].map(hashRequest)).size).toBe(others.length + 1);
+    expect(hashRequest({ ...one, identifier: "x" })).toBe(hashRequest(one));
   });
 });
 
@@ -362,7 +362,7 @@ test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto
   async (id) => {
     const { store, insert } = openQueue();
     await insert("a A");
-    for (const read of [() => store.get(id), () => predictionOf(store, id), () => store.request(id)])
+    for (const read of [() => store.get(id), () => readPrediction(store, id), () => store.request(id)])
       expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
   },
 );
@@ -411,7 +411,7 @@ test("a request that a former version stored has the digest of the same request 
     patterns: [{ expression: "S.P", name: null, dialect: "soap" }],
   } as unknown as JobRequest;
   const now: JobRequest = { ...request(), patterns: [{ expression: "S.P", name: null, dialect: "plain" }] };
-  expect(digestOf(stored)).toBe(digestOf(now));
+  expect(hashRequest(stored)).toBe(hashRequest(now));
   const canonical = JSON.stringify([now.query, now.model, [["S.P", null, "soap"]]]);
-  expect(digestOf(now)).toBe(new Bun.CryptoHasher("sha256").update(canonical).digest("hex"));
+  expect(hashRequest(now)).toBe(new Bun.CryptoHasher("sha256").update(canonical).digest("hex"));
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
-import { fileNamesOf } from "../../src/scoring/structure/job-models.ts";
+import { listFileNames } from "../../src/scoring/structure/job-models.ts";
 import { mapModel } from "../../src/scoring/structure/map-model.ts";
 import { MAX_MODEL, readModel } from "../../src/scoring/structure/model-file.ts";
 import { helixCif, helixPdb } from "../fixtures/helix-model.ts";
@@ -138,12 +138,13 @@ test.each([
 });
 
 test("looks for AlphaFold's newest version first, and for no file outside the folder", () => {
-  expect(fileNamesOf("P04637").slice(0, 2)).toEqual([
+  expect(listFileNames("P04637").slice(0, 2)).toEqual([
     "AF-P04637-F1-model_v9.cif",
     "AF-P04637-F1-model_v9.cif.gz",
   ]);
-  expect(fileNamesOf("P04637")).toContain("P04637.pdb");
-  for (const bad of ["../P04637", "a/b", "", ".hidden", "x".repeat(41)]) expect(fileNamesOf(bad)).toEqual([]);
+  expect(listFileNames("P04637")).toContain("P04637.pdb");
+  for (const bad of ["../P04637", "a/b", "", ".hidden", "x".repeat(41)])
+    expect(listFileNames(bad)).toEqual([]);
 });
 
 describe("the model of a job", () => {

@@ -1,10 +1,10 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import type { Item } from "../../src/web/batch/batch.ts";
 import { BatchRun, itemReader, readJobs, type ReadItems } from "../../src/web/batch/run.ts";
-import { scanOf } from "../../src/scoring/results/scan.ts";
+import { makeScan } from "../../src/scoring/results/scan.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const SCAN = scanOf(SAMPLE);
+const SCAN = makeScan(SAMPLE);
 type Reply = [status: number, body: unknown, retryAfter?: string];
 
 let fetched: { mockRestore(): void } | undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { orderRows } from "../../src/scoring/table/view.ts";
-import { scanOf } from "../../src/scoring/results/scan.ts";
+import { makeScan } from "../../src/scoring/results/scan.ts";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
 import { facetRows, filtersIn, filterRows, readFilters } from "../../src/scoring/table/filters.ts";
 import { setQueryValues } from "../../src/web/address.ts";
@@ -10,7 +10,7 @@ import { type ScanMatch, scanAnswer } from "../../src/web/score/scan.ts";
 import type { AnnotatedReport, MatchNotes } from "../../src/scoring/features/annotation.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const [SAMPLE_MATCH] = scanOf(SAMPLE).matches;
+const [SAMPLE_MATCH] = makeScan(SAMPLE).matches;
 const match = (more: Partial<ScanMatch>): ScanMatch => ({ ...SAMPLE_MATCH, isBest: true, ...more });
 function notes(domain: string, phosphosite: number, logic?: string): MatchNotes {
   const place = { start: 1, end: 4, name: "X", id: "ELMI1", type: "", source: "ELM" };
@@ -116,15 +116,15 @@ test.each([
   setQueryValues(parameters, viewParameters(TABLE, address));
   const given = Object.fromEntries([...parameters].map(([name, text]) => [name, text.split(",")]));
   const order = parameters.get("order") ?? undefined;
-  const { matches } = scanOf(VARIED, { values: readFilters(FILTERS, given), order });
-  expect(orderRows(TABLE, listed(scanOf(VARIED).matches, query), order)).toEqual(matches);
+  const { matches } = makeScan(VARIED, { values: readFilters(FILTERS, given), order });
+  expect(orderRows(TABLE, listed(makeScan(VARIED).matches, query), order)).toEqual(matches);
 });
 
 test("0.5 is the largest q of scans: a P value of at least 0.5 counts as 0.5", () => {
   const bounded = structuredClone(SAMPLE);
   for (const each of bounded.prediction.patterns.flatMap(({ matches }) => matches))
     Object.assign(each, { overallPValue: 0.5, overallPValueIs: "at least" });
-  expect(Math.max(...scanOf(bounded).matches.map(({ q }) => q!))).toBe(0.5);
+  expect(Math.max(...makeScan(bounded).matches.map(({ q }) => q!))).toBe(0.5);
 });
 
 test("summarizes a scan in one sentence", () => {

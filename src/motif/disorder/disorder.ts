@@ -40,7 +40,7 @@ export function decodeWeights(): Float32Array {
 }
 
 /** Means over a match, and over the whole chain; 0.5 for none. */
-export function meanOf(values: Float32Array, start = 0, end = values.length): number {
+export function average(values: Float32Array, start = 0, end = values.length): number {
   let sum = 0;
   for (let i = start; i < end; i++) sum += values[i]!;
   return end > start ? sum / (end - start) : 0.5;

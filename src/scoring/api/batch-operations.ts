@@ -23,7 +23,7 @@ import {
   MatchesQuery,
   MAX_LISTED_ITEMS,
 } from "./batch-schemas.ts";
-import { contentOf, OWNER_KEY } from "./json-operations.ts";
+import { describeContent, OWNER_KEY } from "./json-operations.ts";
 import { readBody } from "./json-schemas.ts";
 import { readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 
@@ -94,7 +94,7 @@ export const batchOperations = [
     operationId: "downloadBatchMatches",
     description: "In the order of the batch; the matches of jobs that have finished so far.",
     query: MatchesQuery,
-    formats: contentOf(TABLE_FORMATS),
+    formats: describeContent(TABLE_FORMATS),
     async run({ params: { id }, query }, { batches, handlers, featureSource }: BatchParts) {
       const { format = "tsv", rows = "all" } = query;
       const { groups } = batches.find(id).request;
@@ -191,7 +191,7 @@ function itemsOfTable({
 }: BatchTable): Pick<NewBatch, "groups" | "items" | "warnings"> {
   const groups: PatternRequest[][] = [];
   const numbers = new Map<string, number>();
-  const numberOf = (group: PatternRequest[]): number => {
+  const numberGroup = (group: PatternRequest[]): number => {
     const key = JSON.stringify(group);
     if (!numbers.has(key)) numbers.set(key, groups.push(group) - 1);
     return numbers.get(key)!;
@@ -201,7 +201,7 @@ function itemsOfTable({
       name,
       line: null,
       query: sequence,
-      patterns: numberOf(group),
+      patterns: numberGroup(group),
       failure: null,
     })),
   );

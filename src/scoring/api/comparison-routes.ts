@@ -19,7 +19,7 @@ export const comparisonOperations = [
     returns: ComparisonSchema,
     errors: [404, 409, 410, 503],
     async run({ query: { a, b } }, { handlers }: { handlers: Handlers }) {
-      const compared = [await namedOf(handlers, "a", a), await namedOf(handlers, "b", b)] as const;
+      const compared = [await readNamed(handlers, "a", a), await readNamed(handlers, "b", b)] as const;
       const headers = { ...NO_STORE, "Content-Type": "application/json" };
       return new Response(paced(await print({ compared })), { headers });
     },
@@ -27,7 +27,7 @@ export const comparisonOperations = [
 ];
 
 /** A stored result, with errors that name the parameter. */
-async function namedOf(handlers: Handlers, parameter: string, job: string) {
+async function readNamed(handlers: Handlers, parameter: string, job: string) {
   try {
     return await handlers.getPrediction(job);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { FileFormat } from "../table/table-formats.ts";
 /** Parts of the descriptions of several operations. */
 
 /** The content of a file in each format; JSON that has a schema of its own is left out. */
-export const contentOf = (formats: Readonly<Record<string, FileFormat>>, hasSchema = false): Content =>
+export const describeContent = (formats: Readonly<Record<string, FileFormat>>, hasSchema = false): Content =>
   Object.fromEntries(
     Object.entries(formats)
       .filter(([name]) => !hasSchema || name !== "json")
@@ -16,7 +16,7 @@ export const contentOf = (formats: Readonly<Record<string, FileFormat>>, hasSche
 const string = (description: string) => ({ description, schema: { type: "string" } as const });
 
 /** A header that a request may have. */
-export const headerOf = (name: string, description: string) => ({
+export const describeHeader = (name: string, description: string) => ({
   name,
   in: "header",
   required: false,
@@ -24,13 +24,13 @@ export const headerOf = (name: string, description: string) => ({
 });
 
 /** The header of requests of owners who have no account. */
-export const OWNER_KEY = headerOf(
+export const OWNER_KEY = describeHeader(
   "Owner-Key",
   "A secret of the client, 20 to 255 printable ASCII characters. Without an account, callers that send the secret with which a job or search was started may change it. Browsers have a cookie instead.",
 );
 
 /** The header of the answer that starts something. */
-export const locationOf = (what: string) => ({ Location: string(`Address of the ${what}.`) });
+export const describeLocation = (what: string) => ({ Location: string(`Address of the ${what}.`) });
 
 /** A file of bytes. */
 export const FILE = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };

@@ -16,14 +16,14 @@ import { singlePage } from "../../platform/page.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readExpression } from "../corpus/patterns.ts";
-import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
+import { sendCalibration, corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import { FILE, headerOf, locationOf, OWNER_KEY } from "./json-operations.ts";
+import { FILE, describeHeader, describeLocation, OWNER_KEY } from "./json-operations.ts";
 import {
   CorpusHash,
   CorpusSchema,
@@ -80,7 +80,7 @@ export const jobOperations = [
       "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
     parameters: [
       OWNER_KEY,
-      headerOf(
+      describeHeader(
         "Idempotency-Key",
         "A key chosen by the client, 1 to 255 printable ASCII characters: valid as long as the job is kept.",
       ),
@@ -88,7 +88,7 @@ export const jobOperations = [
     body: Submission,
     status: 202,
     returns: JobSchema,
-    answerHeaders: locationOf("job"),
+    answerHeaders: describeLocation("job"),
     errors: [413, 415, 422, 503],
     async run({ body, request, context }, parts: JobParts) {
       const { job, headers } = await submit(parts, body, request, context.baseUrl);
@@ -117,7 +117,7 @@ export const jobOperations = [
     errors: [400, 403, 404, 409],
     run({ params: { id }, request, context }, parts: JobParts) {
       const caller = parts.ownership.identify(request);
-      requireOwner(caller, parts.handlers.ownerOf(id), "job");
+      requireOwner(caller, parts.handlers.readOwner(id), "job");
       parts.handlers.cancel(id);
       return jobReader(parts, id, caller, context.baseUrl)();
     },
@@ -128,7 +128,7 @@ export const jobOperations = [
     summary: "Watch a job by server-sent events",
     description:
       "The data of each event is the whole job. The event is `state` if the state has changed, otherwise `progress`. The stream begins with the current state and ends with the final one. A client that reconnects sends `Last-Event-ID` and receives only new events.",
-    parameters: [headerOf("Last-Event-ID", "Identifier of the last event received.")],
+    parameters: [describeHeader("Last-Event-ID", "Identifier of the last event received.")],
     formats: { "text/event-stream": { schema: { type: "string", description: "Events." } } },
     responses: { 204: { description: "The client has received the final state; there are no more events." } },
     errors: [400, 404, 503],
@@ -186,7 +186,7 @@ function jobReader(
 ): () => JobObject {
   const request = handlers.request(id);
   const protein = identify(corpus, request);
-  const mayChange = isAdministrator || keys.includes(handlers.ownerOf(id));
+  const mayChange = isAdministrator || keys.includes(handlers.readOwner(id));
   return () => jobObject(handlers, id, { request, protein, mayChange }, base);
 }
 
@@ -281,7 +281,7 @@ export const referenceOperations = [
     formats: { "text/plain": { schema: { type: "string" } } },
     responses: { 304: { description: "If-None-Match contains its hash." } },
     run: ({ params, request }, { corpora }: JobParts) =>
-      calibrationOf(request, corpusWith(corpora, params.id)),
+      sendCalibration(request, corpusWith(corpora, params.id)),
   }),
 ];
 
@@ -348,13 +348,13 @@ function describeClass(motifClass: MotifClass): ClassObject {
   const { name, aliases, expression, dialect, description, citation } = motifClass;
   const known = descriptions.get(motifClass);
   if (known) return known;
-  const meaning = meaningOf(expression, parsePattern(expression, dialect));
+  const meaning = describePattern(expression, parsePattern(expression, dialect));
   const described = { name, aliases: [...aliases], ...meaning, description, citation };
   descriptions.set(motifClass, described);
   return described;
 }
 
-const meaningOf = (expression: string, pattern: Pattern) => ({
+const describePattern = (expression: string, pattern: Pattern) => ({
   expression,
   explanation: explain(pattern),
   // Six decimals, as in results.
@@ -367,5 +367,5 @@ function checkPattern(expression: string): Static<typeof PatternSchema> {
   const problems = new ProblemList();
   problems.collect(() => readExpression(expression, ["pattern"]));
   problems.throwIfAny({ position: problems.first?.character ?? 1, suggestions });
-  return { ...meaningOf(expression, parsePattern(expression)), suggestions };
+  return { ...describePattern(expression, parsePattern(expression)), suggestions };
 }

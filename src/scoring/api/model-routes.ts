@@ -48,7 +48,7 @@ export const modelOperations = [
     description:
       "A model that was added to the job, or else one of the query's accession in the folder `models` of the server, aligned with the query.",
     errors: [400, 404, 410],
-    run: ({ params }, parts: ModelParts) => parts.models.show(queryOf(parts, params.id)),
+    run: ({ params }, parts: ModelParts) => parts.models.show(readQuery(parts, params.id)),
   }),
   operation("PUT /api/scoring/jobs/:id/model", {
     ...ofModel,
@@ -63,7 +63,7 @@ export const modelOperations = [
     async run({ params, query, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
       parts.requireWritable();
-      const of = queryOf(parts, params.id);
+      const of = readQuery(parts, params.id);
       const bytes = await readBytes(request, MAX_MODEL);
       return { model: await parts.models.add(of, query.name, bytes), problem: null };
     },
@@ -79,7 +79,7 @@ export const modelOperations = [
     errors: [400, 403, 404, 410],
     run({ params, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
-      const query = queryOf(parts, params.id);
+      const query = readQuery(parts, params.id);
       parts.models.remove(query.job);
       return parts.models.show(query);
     },
@@ -93,7 +93,7 @@ export const modelOperations = [
     formats: Object.fromEntries(Object.values(TYPES).map((type) => [type, { schema: { type: "string" } }])),
     errors: [400, 404, 410],
     async run({ params }, parts: ModelParts) {
-      const { bytes, format } = await parts.models.file(queryOf(parts, params.id));
+      const { bytes, format } = await parts.models.file(readQuery(parts, params.id));
       return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
     },
   }),
@@ -101,10 +101,10 @@ export const modelOperations = [
 
 /** @throws Problem forbidden, unknown_job */
 const requireJobOwner = ({ handlers, ownership }: ModelParts, request: Request, id: string): void =>
-  requireOwner(ownership.identify(request), handlers.ownerOf(id), "job");
+  requireOwner(ownership.identify(request), handlers.readOwner(id), "job");
 
 /** @throws Problem unknown_job, job_expired */
-function queryOf({ handlers, corpus }: ModelParts, job: string): ModelQuery {
+function readQuery({ handlers, corpus }: ModelParts, job: string): ModelQuery {
   const request = handlers.requireRequest(job);
   const { accession } = readHeader(request.identifier);
   const known = identify(corpus, request)?.accession;

@@ -20,7 +20,7 @@ import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { TableView } from "../table/view.ts";
 import { readExpression, readMotifClass } from "../corpus/patterns.ts";
-import { contentOf, locationOf, OWNER_KEY } from "./json-operations.ts";
+import { describeContent, describeLocation, OWNER_KEY } from "./json-operations.ts";
 import {
   DEFAULT_LIMIT,
   DownloadParameters,
@@ -82,7 +82,7 @@ export const proteomeOperations = [
     body: ProteomeSearchRequest,
     status: 202,
     returns: ProteomeSearchSchema,
-    answerHeaders: locationOf("search"),
+    answerHeaders: describeLocation("search"),
     errors: [404, 409, 413, 415, 503],
     async run({ body, request, context: { baseUrl } }, parts: ProteomeParts) {
       const { id, json, headers } = await open(parts, body, request, baseUrl);
@@ -100,7 +100,7 @@ export const proteomeOperations = [
     errors: [404],
     async run({ params, query, request, context: { baseUrl } }, parts: ProteomeParts) {
       const search = parts.own.find(params.id);
-      const shown = viewOf(parts, { search, request, baseUrl, query });
+      const shown = describeSearch(parts, { search, request, baseUrl, query });
       const json = await parts.client.call<string>({ do: "show", id: search.computation, ...shown });
       return new Response(paced(json), { headers: HEADERS });
     },
@@ -126,7 +126,7 @@ export const proteomeOperations = [
     summary: "Download the matches of a proteome search",
     description: "All matches that pass the filters, as `labd proteome search` prints them.",
     query: DownloadParameters,
-    formats: contentOf(PROTEOME_FORMATS),
+    formats: describeContent(PROTEOME_FORMATS),
     errors: [404, 409],
     run: ({ params: { id }, query }, parts: ProteomeParts) => downloadMatches(parts, id, query),
   }),
@@ -144,7 +144,10 @@ interface Shown {
 }
 
 /** The view of a search that the thread prints for the caller. */
-function viewOf({ classes, ownership }: ProteomeParts, { search, request, baseUrl, query = {} }: Shown) {
+function describeSearch(
+  { classes, ownership }: ProteomeParts,
+  { search, request, baseUrl, query = {} }: Shown,
+) {
   const { id, owner, isCancelled } = search;
   const { keys, isAdministrator } = ownership.identify(request);
   return {
@@ -172,7 +175,7 @@ async function open(
   const computation = await client.call<string>({ do: "identify", request: wanted });
   // Recorded first: whoever cancels an equal search meanwhile must not stop this one.
   const search = own.add(computation, wanted, identifyClient(request), key);
-  const view = viewOf(options, { search, request, baseUrl });
+  const view = describeSearch(options, { search, request, baseUrl });
   try {
     const json = await client.call<string>({
       do: "open",
@@ -197,7 +200,7 @@ async function cancel(
 ): Promise<string> {
   const { client, own, ownership } = options;
   const { computation: id } = search;
-  const view = viewOf(options, { search, request, baseUrl });
+  const view = describeSearch(options, { search, request, baseUrl });
   const shown = await client.call<string>({ do: "show", id, ...view });
   requireOwner(ownership.identify(request), search.owner, "search");
   const { state } = JSON.parse(shown) as { state: string };

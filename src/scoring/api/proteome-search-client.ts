@@ -15,7 +15,7 @@ interface ClientOptions {
 const IDLE = 600_000;
 
 /** The computations of the thread, for the searches of callers. */
-export const computationsOf = (client: ProteomeSearchClient): Computations => ({
+export const makeComputations = (client: ProteomeSearchClient): Computations => ({
   progress: (id) => client.call({ do: "progress", id }),
   open: (request, { created, client: of }) =>
     client.call({ do: "open", request, now: created, client: of, view: null }),

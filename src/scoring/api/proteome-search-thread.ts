@@ -4,12 +4,12 @@ import { Problem } from "../../problem.ts";
 import { type MatchQuery, needsNotes, viewMatches } from "../results/proteome-matches.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
 import { familiesOverview, organismWithFamilies } from "../proteome/overview.ts";
-import { flanksOf } from "../proteome/flanks.ts";
+import { readFlanks } from "../proteome/flanks.ts";
 import type { SearchRequest } from "../proteome/search-files.ts";
 import type { ProteomeFormatName } from "../results/file-formats.ts";
 import { printProteome } from "../results/print-table.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
-import { methodOf } from "../corpus/calibration-file.ts";
+import { readMethod } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
 import { matchObject } from "../table/column.ts";
@@ -99,12 +99,12 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
   const state = own.isCancelled ? "cancelled" : search.state;
   const { corpus, pattern, model, organism } = request;
   const { searched, missing, matching, rows: found } = own.isCancelled ? NOTHING : search.table();
-  const source = sourceOf(request, synonyms);
+  const source = makeSource(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
   const { offset, limit, ...view } = query;
   const { passing, facets, labels, pValues } = viewMatches(rows, view);
   const page = passing.slice(offset, offset + limit);
-  const opened = corpusOf(request);
+  const opened = loadCorpus(request);
   const object: ProteomeSearchObject = {
     id,
     state,
@@ -117,7 +117,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
     motifClass: pattern.name,
     scoringModel: model,
     organism,
-    organismName: organism && opened && nameOf(request, organism),
+    organismName: organism && opened && findOrganism(request, organism),
     searched,
     total: Math.max(search.total, searched),
     missing,
@@ -128,7 +128,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
     facets,
     passing: passing.length,
     results: withRowNotes(page, pattern.name, source).map((row) =>
-      Object.assign(row, flanksOf(opened, row), matchObject(MATCH_TABLES.proteome.columns, row)),
+      Object.assign(row, readFlanks(opened, row), matchObject(MATCH_TABLES.proteome.columns, row)),
     ),
     links: { self: `${base}/${id}`, matches: `${base}/${id}/matches` },
   };
@@ -156,16 +156,16 @@ function rowsFor(
 }
 
 /** The scientific name of an organism that may be given by taxon; null if it is not known. */
-const nameOf = ({ corpus: { hash } }: SearchRequest, organism: string): string | null =>
+const findOrganism = ({ corpus: { hash } }: SearchRequest, organism: string): string | null =>
   organismWithFamilies({ path: corpusPath(dataDirectory, hash), hash }, organism)?.organism ?? null;
 
 /** The corpus of a search; null once it has been removed. */
-function corpusOf({ corpus: { hash } }: SearchRequest): Corpus | null {
+function loadCorpus({ corpus: { hash } }: SearchRequest): Corpus | null {
   const path = corpusPath(dataDirectory, hash);
   return statSync(path, { throwIfNoEntry: false }) ? openedCorpus(path) : null;
 }
 
-const sourceOf = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({
+const makeSource = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({
   dataDirectory,
   corpusPath: corpusPath(dataDirectory, corpus.hash),
   synonyms,
@@ -183,10 +183,10 @@ async function printed(
       headers: { "Retry-After": "1" },
     });
   const { pattern, corpus } = request;
-  const source = sourceOf(request, synonyms);
+  const source = makeSource(request, synonyms);
   const passing = viewRows(MATCH_TABLES.proteome, rowsFor(table().rows, view, pattern.name, source), view);
   const rows = needsNotes(view) ? passing : withRowNotes(passing, pattern.name, source);
-  const file = await printProteome(format, rows, methodOf(corpusPath(dataDirectory, corpus.hash)));
+  const file = await printProteome(format, rows, readMethod(corpusPath(dataDirectory, corpus.hash)));
   return typeof file === "string" ? new TextEncoder().encode(file) : file;
 }
 

@@ -3,7 +3,7 @@ import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "../jobs/handlers.ts";
-import { contentOf } from "./json-operations.ts";
+import { describeContent } from "./json-operations.ts";
 import { JointScanParameters, ResultParameters, ScanParameters, uuid } from "./json-schemas.ts";
 import { print } from "../results/print-thread.ts";
 import { NO_STORE } from "../../platform/json-response.ts";
@@ -25,7 +25,7 @@ import {
   type ScanFormatName,
 } from "../results/file-formats.ts";
 import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-format.ts";
-import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
+import { makeBody, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 /** Dependencies of the operations of results. */
 interface ResultParts {
@@ -51,11 +51,11 @@ export const resultOperations = [
       "Like GetResult. The format is that of `format`, otherwise the one that Accept prefers, otherwise JSON.",
     query: ResultParameters,
     returns: ResultSchema,
-    formats: contentOf(RESULT_FORMATS, true),
+    formats: describeContent(RESULT_FORMATS, true),
     errors: [404, 406, 409, 410, 503],
     async run({ params: { id }, query, request, context }, parts: ResultParts) {
       const format = query.format ?? chooseFormat(request.headers.get("accept"));
-      const view = viewOf("result", query);
+      const view = parseView("result", query);
       if (!isTableFormat(format)) requireNoView(view);
       if (format === "eln") return archiveResponse(parts, id, context.baseUrl);
       return resultResponse(parts, id, { format, match: query.match, view, request });
@@ -69,9 +69,9 @@ export const resultOperations = [
       "All matches of all motifs, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches of the job. The label follows q, not P. Filters leave the q-values unchanged.",
     query: ScanParameters,
     returns: ScanSchema,
-    formats: contentOf(SCAN_FORMATS, true),
+    formats: describeContent(SCAN_FORMATS, true),
     run: ({ params: { id }, query: { format = "json", ...query } }, parts: ResultParts) =>
-      printed(parts, id, { scan: format, view: viewOf("scan", query) }, scanHeaders(format, `${id}.scan`)),
+      printed(parts, id, { scan: format, view: parseView("scan", query) }, scanHeaders(format, `${id}.scan`)),
   }),
   operation("GET /api/scoring/scans", {
     access: "public",
@@ -81,7 +81,7 @@ export const resultOperations = [
       "The matches of scans of several proteins, best first, with q-values over all of them together. Filters as for one scan.",
     query: JointScanParameters,
     returns: JointScanSchema,
-    formats: contentOf(SCAN_FORMATS, true),
+    formats: describeContent(SCAN_FORMATS, true),
     errors: [404, 409, 410, 503],
     run: ({ query }, parts: ResultParts) => jointScanResponse(parts, query),
   }),
@@ -127,7 +127,7 @@ async function resultResponse(
     const [head, tail] = STORED_FORMATS[format];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
-    return new Response(bodyOf(result, { head, tail, gzip }), { headers });
+    return new Response(makeBody(result, { head, tail, gzip }), { headers });
   }
   return printed(options, id, { result: format, match, view }, headers);
 }
@@ -160,7 +160,7 @@ async function printed(
 }
 
 /** The filters and the order in validated parameters. */
-function viewOf(table: MatchTableName, query: object): TableView {
+function parseView(table: MatchTableName, query: object): TableView {
   const { order } = query as { order?: string };
   return { values: readFilters(MATCH_TABLES[table].filters, query as Record<string, unknown>), order };
 }
@@ -193,6 +193,6 @@ async function jointScanResponse(
       throw new Problem(code, `jobs: ${job}: ${message}`, { headers });
     }
   }
-  const task = { joint, format, view: viewOf("scan", query), source: options.featureSource() };
+  const task = { joint, format, view: parseView("scan", query), source: options.featureSource() };
   return new Response(paced(await print(task)), { headers: scanHeaders(format, "scans") });
 }

@@ -31,8 +31,8 @@ import { namesTag } from "../corpus/corpus-download.ts";
 import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import { readJobRequest, type ReadingContext } from "../jobs/job-request.ts";
-import { printElement, submissionOf } from "./soap-terms.ts";
-import { bodyOf, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
+import { printElement, toSubmission } from "./soap-terms.ts";
+import { makeBody, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface SoapOptions extends ReadingContext {
   handlers: Handlers;
@@ -162,7 +162,7 @@ export const soapRejection =
     if (request.method !== "POST" || !pathname.startsWith(ENDPOINT)) return undefined;
     const text = `No SOAP service at this address. Post the message to ${ENDPOINT}, without a slash at its end.`;
     const shown = problem.code === "not_found" ? new Problem("not_found", text) : problem;
-    return faultResponse(options, shown, versionOf(request));
+    return faultResponse(options, shown, parseVersion(request));
   };
 
 interface Context {
@@ -174,7 +174,7 @@ function otherMethod(options: SoapOptions, request: Request): Response {
   if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: METHODS } });
   const text = `Method not allowed. Allowed: ${METHODS}.`;
   const problem = new Problem("method_not_allowed", text, { allow: METHODS });
-  return faultResponse(options, problem, versionOf(request));
+  return faultResponse(options, problem, parseVersion(request));
 }
 
 /** Some toolkits send messages to the address of the WSDL. */
@@ -190,7 +190,12 @@ async function perform(options: SoapOptions, request: Request): Promise<Response
     const response = handle(options, request, envelope);
     return respond(response instanceof Promise ? await response : response);
   } catch (error) {
-    return faultResponse(options, error, envelope?.soapVersion ?? versionOf(request), envelope !== undefined);
+    return faultResponse(
+      options,
+      error,
+      envelope?.soapVersion ?? parseVersion(request),
+      envelope !== undefined,
+    );
   }
 }
 
@@ -241,7 +246,7 @@ function readBody(request: Request, timeout: number): Promise<Uint8Array> {
 const tooSlow = (milliseconds: number): Problem =>
   new Problem("timeout", `The message did not arrive within ${milliseconds / 1000} seconds.`);
 
-type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof bodyOf> };
+type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof makeBody> };
 
 async function sendResult(
   { handlers, namespace }: SoapOptions,
@@ -255,7 +260,7 @@ async function sendResult(
   const { start: head, end: tail } = responseEnvelope("GetResult", soapVersion, namespace);
   const gzip = isSentInGzip(parts, request);
   const headers = { ...response.headers, ...(gzip ? GZIP : {}) };
-  return { ...response, headers, body: bodyOf(parts, { head, tail, gzip }) };
+  return { ...response, headers, body: makeBody(parts, { head, tail, gzip }) };
 }
 
 /** A promise only where the disk has to be waited for, or a result to be read. */
@@ -270,7 +275,7 @@ function handle(
       guards.anyone(request);
       return handlers
         .runJob(
-          readJobRequest(submissionOf(value), options),
+          readJobRequest(toSubmission(value), options),
           identifyClient(request),
           request.headers.get("idempotency-key"),
           ownership.claim(request).key,
@@ -287,7 +292,7 @@ function handle(
 }
 
 /** The version to respond in if the message does not say. */
-const versionOf = (request: Request): SoapVersion =>
+const parseVersion = (request: Request): SoapVersion =>
   /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "") ? "1.2" : "1.1";
 
 /** Statuses of faults of HTTP itself, which keep them. */

@@ -10,7 +10,7 @@ const ELEMENTS: Partial<Record<string, keyof RequestOf<"RunJob">>> = {
 };
 
 /** The job that a message requests. */
-export const submissionOf = ({
+export const toSubmission = ({
   identifier,
   querySequence: sequence,
   scoringModel,

@@ -130,7 +130,7 @@ function readQuery(
       ? readRows(alignment, alignmentQuery)
       : accession === undefined
         ? readRecord(querySequence!)
-        : proteinOf(corpus(), accession);
+        : findProtein(corpus(), accession);
   requireLength(query.sequence.length, maxQueryLength, [given[0][0]]);
   return query;
 }
@@ -170,7 +170,7 @@ function readRows(text: string, query: string | undefined): Query {
   }
 }
 
-function proteinOf(corpus: Corpus, accession: string): Query {
+function findProtein(corpus: Corpus, accession: string): Query {
   const [index] = proteinsNamed(corpus, accession);
   if (index === undefined)
     throw invalid("accession", "the corpus in use has no protein with this accession, entry name or gene.");

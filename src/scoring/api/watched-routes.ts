@@ -107,7 +107,7 @@ export const watchedOperations = [
     summary: "List verdicts that changed with a corpus",
     returns: ChangesSchema,
     run: ({ request }, { queries, identifyClient }: WatchedParts) =>
-      changesOf(queries, identifyClient(request)),
+      listChanges(queries, identifyClient(request)),
   }),
   operation("POST /api/scoring/watched-queries/cancel", {
     ...signedIn,
@@ -167,7 +167,7 @@ function watchedObject(
   };
 }
 
-const changesOf = (queries: WatchedQueries, owner: string) =>
+const listChanges = (queries: WatchedQueries, owner: string) =>
   singlePage(
     queries.changes(owner).map(({ query, found, comparison }) => ({
       query,

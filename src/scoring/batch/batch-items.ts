@@ -65,7 +65,7 @@ export class BatchItems {
   }
 
   /** Idempotency key of a job: a submission that is repeated after a kill finds the job of the first one. */
-  keyOf(id: string, position: number): string {
+  itemKey(id: string, position: number): string {
     return `batch ${id} ${position}`;
   }
 
@@ -122,7 +122,7 @@ export class BatchItems {
   }
 
   /** Unfinished batches of a client, and bytes of jobs that are not submitted. */
-  waitingOf(client: string): { batches: number; bytes: number } {
+  countWaiting(client: string): { batches: number; bytes: number } {
     return this.database
       .query(
         `SELECT count(*) AS batches, coalesce(sum((SELECT sum(octet_length(query)) FROM batch_item WHERE task = task.rid)), 0) AS bytes

@@ -118,7 +118,7 @@ export class Batches {
   /** @throws Problem busy, quota_exceeded */
   #requireRoom(items: readonly NewItem[], client: string): void {
     const { database } = this.options;
-    const waiting = this.#items.waitingOf(client);
+    const waiting = this.#items.countWaiting(client);
     if (waiting.batches >= MAX_UNFINISHED)
       throw new Problem("busy", `${MAX_UNFINISHED} of your batches have not ended. Try again later.`, {
         headers: { "Retry-After": "60" },
@@ -182,7 +182,7 @@ export class Batches {
       const room = counts.waiting > 0 ? WINDOW - active : 0;
       const obstacle = room > 0 ? await this.#submit(task, Math.min(room, CHUNK)) : null;
       signal.throwIfAborted();
-      report.say(obstacle ?? progressOf(counts));
+      report.say(obstacle ?? formatProgress(counts));
       if (room > 0 && obstacle === null) continue;
       await sleep(pause, undefined, { signal });
       await Promise.race([changed, sleep(MAX_PAUSE, undefined, { signal })]);
@@ -200,7 +200,7 @@ export class Batches {
         store.insert(
           { identifier: name, query, model, patterns: groups[patterns], homologs },
           client,
-          this.#items.keyOf(task.id, position),
+          this.#items.itemKey(task.id, position),
           owner === client ? null : owner,
         ),
       ),
@@ -243,7 +243,7 @@ export class Batches {
   }
 }
 
-const progressOf = ({ finished, total, failed }: BatchCounts): string =>
+const formatProgress = ({ finished, total, failed }: BatchCounts): string =>
   `${finished} of ${pluralize(total, "job")} scored${failed > 0 ? `, ${failed} failed` : ""}.`;
 
 function describeOutcome(counts: BatchCounts): Outcome {

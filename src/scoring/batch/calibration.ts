@@ -1,6 +1,6 @@
 import {
   type Calibration,
-  calibrationOf,
+  computeCalibration,
   type Draw,
   drawnProteins,
   ENOUGH_DRAWS,
@@ -96,7 +96,7 @@ export async function calibrateCorpus({
     );
     if (perBin.every((count) => count >= ENOUGH_DRAWS)) break;
   }
-  const calibration = calibrationOf(seed, drawn);
+  const calibration = computeCalibration(seed, drawn);
   if (calibration.matches < MIN_DRAWS) {
     throw new Problem(
       "invalid_request",

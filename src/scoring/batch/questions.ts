@@ -1,10 +1,10 @@
-import { type PatternRequest, placeOf, readHeader, readProteinText } from "../../motif/index.ts";
+import { type PatternRequest, findPlace, readHeader, readProteinText } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type PatternInput, readPatterns } from "../corpus/patterns.ts";
 import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import { readElmTable } from "../corpus/elm-table.ts";
 import { motifClasses as classesOf, type MotifClasses } from "../corpus/motif-classes.ts";
-import { textOf } from "../corpus/motif-tables.ts";
+import { decodeText } from "../corpus/motif-tables.ts";
 
 /** One query to be scored for several patterns. */
 export interface Question {
@@ -55,7 +55,7 @@ export function readScan(
 
 function readTable(table: Uint8Array): MotifClasses {
   try {
-    return classesOf(readElmTable(textOf(table)).classes);
+    return classesOf(readElmTable(decodeText(table)).classes);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     throw new Problem(error.code, `Table of motif classes: ${error.message}`, { cause: error });
@@ -93,7 +93,7 @@ function readRecord(record: string, line: number): Omit<NamedQuestion, "patterns
   const body = " ".repeat(header.length + 1) + withoutComments(record.slice(header.length + 1));
   const { sequence, fault } = readProteinText(removeInnerStops(body));
   if (fault) {
-    const place = placeOf(body, fault.position);
+    const place = findPlace(body, fault.position);
     throw fastaProblem(line + place.line - 1, `, character ${place.character}: ${fault.reason}`);
   }
   if (sequence === "") throw fastaProblem(line, ": the record has no residues");

@@ -46,7 +46,7 @@ export async function* scoreParallel(
 class ParallelRun {
   readonly group: WorkerGroup<WorkerReport>;
   readonly #results: PromiseWithResolvers<Prediction>[];
-  readonly #groupOf: Group[] = [];
+  readonly #groups: Group[] = [];
   readonly #idle: Worker[];
   #next = 0;
   #delivered = 0;
@@ -60,7 +60,7 @@ class ParallelRun {
     for (const { promise } of this.#results) promise.catch(() => {});
     for (const members of groupQueries(questions.map(({ sequence }) => sequence.length))) {
       const group = { members, search: new JointSearch(members.length) };
-      for (const k of members) this.#groupOf[k] = group;
+      for (const k of members) this.#groups[k] = group;
     }
     const workers = questions.length === 0 ? 0 : options.workers;
     this.group = new WorkerGroup(workers, options.workerUrl ?? workerAddress(), {
@@ -93,14 +93,14 @@ class ParallelRun {
   #taskFor(worker: Worker): WorkerTask | SearchTask | null {
     const { model, corpusPath, workers, options = {} } = this.options;
     const end = Math.min(this.questions.length, this.#delivered + workers * AHEAD);
-    const group = this.#groupOf[this.#next];
+    const group = this.#groups[this.#next];
     if (this.#next < end && group.search.isOver) {
       const { sequence, patterns } = this.questions[this.#next];
       const request = { identifier: "", query: sequence, model, patterns };
       const hits = group.search.take(group.members.indexOf(this.#next)) ?? undefined;
       return { ticket: this.#next++, request, corpusPath, options, hits };
     }
-    const open = this.#groupOf.slice(this.#next, end).find(({ search }) => search.join(worker));
+    const open = this.#groups.slice(this.#next, end).find(({ search }) => search.join(worker));
     if (!open) return null;
     const queries = open.members.map((k) => this.questions[k].sequence);
     return { ticket: open.members[0], queries, corpusPath, options, counter: open.search.counter };
@@ -108,7 +108,7 @@ class ParallelRun {
 
   #onReport(worker: Worker, report: WorkerReport): void {
     if (report.kind === "progress") return this.options.report?.(report.stage, report.fraction);
-    if (report.kind === "searched") this.#groupOf[report.ticket].search.gather(report.hits);
+    if (report.kind === "searched") this.#groups[report.ticket].search.gather(report.hits);
     else if (report.kind === "finished")
       this.#results[report.ticket].resolve(JSON.parse(report.prediction as string) as Prediction);
     else {

@@ -40,11 +40,11 @@ interface Slot {
 const SLOTS = new Map<string, { operation: OperationName; slots: readonly Slot[] }>(
   OPERATION_NAMES.map((operation) => [
     operation,
-    { operation, slots: Object.entries<Field>(SERVICE.operations[operation].request).map(slotOf) },
+    { operation, slots: Object.entries<Field>(SERVICE.operations[operation].request).map(makeSlot) },
   ]),
 );
 
-function slotOf([name, field]: [string, Field]): Slot {
+function makeSlot([name, field]: [string, Field]): Slot {
   if ("isPrediction" in field.type) throw new Error("Requests contain no predictions.");
   const { characters } = field.type;
   return { name, field, type: field.type, disallowed: characters ? disallowedCharacter(characters) : null };
@@ -123,7 +123,7 @@ export class RequestDecoder {
     this.operation = known.operation;
     this.#slots = known.slots;
     this.#values = known.slots.map(() => []);
-    for (const attribute of attributesOf(tag))
+    for (const attribute of listAttributes(tag))
       if (!isSchemaHint(attribute)) this.#fail(place, attributeProblem(attribute, known.operation, null));
   }
 
@@ -155,7 +155,7 @@ export class RequestDecoder {
       this.#fail(place, `${name} may appear at most ${times}.`);
     }
     this.#next = index;
-    for (const attribute of attributesOf(tag)) {
+    for (const attribute of listAttributes(tag)) {
       const isAllowed = isSchemaHint(attribute) || this.#namesType(attribute, type, resolve);
       if (!isAllowed) this.#fail(place, attributeProblem(attribute, name, type));
     }
@@ -227,7 +227,7 @@ function attributeProblem(attribute: Attribute, element: string, type: TextType 
 }
 
 /** Attributes of a start tag except namespace declarations. */
-export const attributesOf = (tag: Tag): Attribute[] => {
+export const listAttributes = (tag: Tag): Attribute[] => {
   const found: Attribute[] = [];
   for (const name in tag.attributes) if (tag.attributes[name].uri !== XMLNS) found.push(tag.attributes[name]);
   return found;

@@ -1,7 +1,7 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
 import { Problem } from "../../problem.ts";
 import { isXmlSpace } from "./characters.ts";
-import { attributesOf, RequestDecoder, type Tag } from "./decode.ts";
+import { listAttributes, RequestDecoder, type Tag } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
 import { limitExceeded, type MessageLimits } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
@@ -315,7 +315,7 @@ const MAX_BLOCK_NAME = 200;
 /** The service understands no header blocks. @throws Problem must_understand, invalid_request */
 function refuseMandatoryBlock(tag: Tag, soapVersion: SoapVersion, place: Place): void {
   const { namespace, attribute, us } = TARGETS[soapVersion];
-  const attributes = attributesOf(tag);
+  const attributes = listAttributes(tag);
   const readValue = (name: string): string | undefined =>
     attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim();
   const mandatory = readValue("mustUnderstand") ?? "0";

@@ -131,7 +131,7 @@ function detectEncoding(
     throw unsupported("The message is in UTF-32");
   const mark = BYTE_ORDER_MARKS.find((one) => startsWith(bytes, one.bytes));
   if (mark === undefined) {
-    const encoding = charset === "utf-16" ? utf16Of(bytes) : (charset ?? withoutMark(bytes, isLast));
+    const encoding = charset === "utf-16" ? detectUtf16(bytes) : (charset ?? withoutMark(bytes, isLast));
     return encoding === null ? null : { encoding, bomLength: 0 };
   }
   const found = { encoding: mark.encoding, bomLength: mark.bytes.length };
@@ -163,7 +163,7 @@ const contradiction = (): Problem =>
   );
 
 /** Byte order of UTF-16 without a mark: a document begins with `<` or white space, whose high byte is zero. */
-function utf16Of([first, second]: Uint8Array): Encoding {
+function detectUtf16([first, second]: Uint8Array): Encoding {
   if (first === 0 && second !== 0) return "utf-16be";
   if (first !== 0 && second === 0) return "utf-16le";
   throw new Problem("malformed", "The charset of Content-Type is UTF-16, but the message is not UTF-16.");

@@ -6,10 +6,10 @@ import { writeDurably } from "../../platform/durable-file.ts";
 
 /** Path of a corpus's calibration, which belongs to that content and method version. */
 export function calibrationPath(corpusPath: string): string {
-  return `${stemOf(corpusPath)}.${METHOD}.null`;
+  return `${stripExtension(corpusPath)}.${METHOD}.null`;
 }
 
-const stemOf = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
+const stripExtension = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
 
 /** Files of another format are rejected: their numbers mean something else. */
 const FORMAT = 3;
@@ -22,7 +22,7 @@ export function outdatedMethod(corpusPath: string): string | null {
 /** Methods of all calibrations of a corpus. */
 function methodsBeside(corpusPath: string): string[] {
   const directory = dirname(corpusPath);
-  const stem = `${basename(stemOf(corpusPath))}.`;
+  const stem = `${basename(stripExtension(corpusPath))}.`;
   return (existsSync(directory) ? readdirSync(directory) : []).flatMap((file) =>
     file.startsWith(stem) && file.endsWith(".null") ? [file.slice(stem.length, -".null".length)] : [],
   );
@@ -31,10 +31,10 @@ function methodsBeside(corpusPath: string): string[] {
 /** A line of JSON, and its SHA-256 on the second line. */
 export function calibrationText(calibration: Calibration, corpusHash: string): string {
   const body = JSON.stringify({ format: FORMAT, method: METHOD, corpus: corpusHash, calibration });
-  return `${body}\n${sha256Of(body)}\n`;
+  return `${body}\n${hashText(body)}\n`;
 }
 
-function sha256Of(text: string): string {
+function hashText(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
@@ -59,7 +59,7 @@ export interface ReadCalibration {
  */
 export function readCalibrationText(text: string, where: string): ReadCalibration {
   const [body, hash] = text.split("\n");
-  if (sha256Of(body) !== hash) {
+  if (hashText(body) !== hash) {
     throw new Problem("bad_corpus", `${where} was altered. Run labd corpus calibrate again, or delete it.`);
   }
   const { format, ...rest } = JSON.parse(body) as Omit<ReadCalibration, "hash"> & { format: number };
@@ -79,7 +79,7 @@ export function readCalibration(corpusPath: string): ReadCalibration | null {
 }
 
 /** Version of the method with a corpus: that of labd, and the hash of the calibration. @throws Problem bad_corpus */
-export function methodOf(corpusPath: string): string {
+export function readMethod(corpusPath: string): string {
   const own = readCalibration(corpusPath);
   return own ? `${METHOD} ${own.hash}` : METHOD;
 }
@@ -103,7 +103,7 @@ export function copyCalibration(from: string, to: string, corpusHash: string): v
 /** Removes the calibrations of a corpus, also those by earlier versions. @param kept method of the one to keep */
 export function removeCalibrations(corpusPath: string, kept?: string): void {
   for (const method of methodsBeside(corpusPath))
-    if (method !== kept) rmSync(`${stemOf(corpusPath)}.${method}.null`, { force: true });
+    if (method !== kept) rmSync(`${stripExtension(corpusPath)}.${method}.null`, { force: true });
 }
 
 /** Removes a rejected calibration, so that the corpus can be opened and calibrated again. */

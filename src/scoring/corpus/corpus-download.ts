@@ -27,7 +27,8 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
     return new Response(null, { status: 304, headers });
   const range = request.headers.get("range");
   const condition = request.headers.get("if-range");
-  const part = range !== null && (condition === null || condition === tag) ? partOf(range, size) : undefined;
+  const part =
+    range !== null && (condition === null || condition === tag) ? parseRange(range, size) : undefined;
   if (part === null)
     return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${size}` } });
   const [from, to] = part ?? [0, size];
@@ -42,7 +43,7 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
 }
 
 /** The calibration of a corpus. @throws Problem not_found without one, bad_corpus */
-export function calibrationOf(request: Request, { path, hash }: CorpusInfo): Response {
+export function sendCalibration(request: Request, { path, hash }: CorpusInfo): Response {
   const own = readCalibration(path);
   if (!own)
     throw new Problem("not_found", `The corpus ${hash} has no calibration; the built-in one is used.`);
@@ -62,7 +63,7 @@ export const namesTag = (header: string | null, tag: string): boolean =>
   (header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
 
 /** Half-open range [from, to); null if it lies outside the file, undefined for a header to ignore. */
-function partOf(range: string, size: number): [number, number] | null | undefined {
+function parseRange(range: string, size: number): [number, number] | null | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim());
   if (!match || (match[1] === "" && match[2] === "")) return undefined;
   if (match[1] === "") {

@@ -54,7 +54,7 @@ const NUCLEOTIDE_SAMPLE = 100;
 const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
 /** SHA-256 of the decompressed FASTA. */
-export async function digestOf(bytes: FastaSource): Promise<string> {
+export async function hashSource(bytes: FastaSource): Promise<string> {
   const hasher = sha256();
   for await (const chunk of decompressed(bytes)) hasher.update(chunk);
   return hasher.digest("hex");
@@ -63,7 +63,7 @@ export async function digestOf(bytes: FastaSource): Promise<string> {
 const segmentPath = (directory: string, name: string, n: number): string =>
   join(directory, `${sha256().update(name).digest("hex").slice(0, 16)}.${n}${SEGMENT_ENDING}`);
 
-function segmentsOf(directory: string, name: string): string[] {
+function listSegments(directory: string, name: string): string[] {
   const paths: string[] = [];
   for (let n = 0; ; n++) {
     const path = segmentPath(directory, name, n);
@@ -74,7 +74,7 @@ function segmentsOf(directory: string, name: string): string[] {
 
 export function dropSegments(directory: string, name: string): void {
   // Last one first: a kill in between must not leave a gap.
-  for (const path of segmentsOf(directory, name).reverse()) rmSync(path);
+  for (const path of listSegments(directory, name).reverse()) rmSync(path);
 }
 
 /**
@@ -116,7 +116,7 @@ class Packing {
 
   constructor(private readonly request: PackingRequest) {
     this.#builder = new CorpusBuilder(request.name);
-    this.#segments = segmentsOf(request.directory, request.name);
+    this.#segments = listSegments(request.directory, request.name);
     this.#resumed = restore(this.#segments, this.#builder);
     this.#hasProteins = this.#builder.sequenceCount > 0;
   }

@@ -24,12 +24,12 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import {
   calibrationStamp,
-  methodOf,
+  readMethod,
   copyCalibration,
   readCalibration,
   removeCalibrations,
 } from "./calibration-file.ts";
-import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
+import { hashSource, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
 import { removeFamilies } from "./families-file.ts";
@@ -202,7 +202,7 @@ export class Corpora {
       throw new Problem("invalid_request", "corpus name: expected 1 to 200 printable characters.");
     }
     this.#sweep();
-    const same = bytes instanceof ReadableStream ? null : await this.#withSource(() => digestOf(bytes));
+    const same = bytes instanceof ReadableStream ? null : await this.#withSource(() => hashSource(bytes));
     if (same) return same;
     let packed: Packed;
     try {
@@ -421,7 +421,7 @@ export class Corpora {
     if (stamp === "") return { corpus: active.hash, method: METHOD };
     // Every job asks; the file is read only if it has changed.
     if (this.#calibrated?.path !== active.path || this.#calibrated.stamp !== stamp)
-      this.#calibrated = { path: active.path, stamp, method: methodOf(active.path) };
+      this.#calibrated = { path: active.path, stamp, method: readMethod(active.path) };
     return { corpus: active.hash, method: this.#calibrated.method };
   }
 

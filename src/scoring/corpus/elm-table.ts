@@ -48,7 +48,7 @@ export function checkElmTable(text: string): CheckedTable {
     .filter(({ line }) => line.trim() !== "");
   const comments = lines.filter(({ line }) => line.startsWith("#")).map(({ line }) => line);
   const [head, ...data] = lines.filter(({ line }) => !line.startsWith("#"));
-  const columns = head ? cellsOf(head.line) : null;
+  const columns = head ? splitCells(head.line) : null;
   if (!columns || !columns.includes(NAME) || !columns.includes(EXPRESSION)) {
     throw new Problem(
       "invalid_request",
@@ -58,7 +58,7 @@ export function checkElmTable(text: string): CheckedTable {
   const names = new Map<string, number>();
   const rows = data.map(({ line, number }): ElmRow => {
     try {
-      return { line: number, motif: readRow(cellsOf(line), columns, names, number), problem: null };
+      return { line: number, motif: readRow(splitCells(line), columns, names, number), problem: null };
     } catch (error) {
       if (!(error instanceof BadRow)) throw error;
       return { line: number, motif: null, problem: error.message };
@@ -140,7 +140,7 @@ function readRow(
 }
 
 /** The cells of a line; null for unbalanced quotation marks. */
-export function cellsOf(line: string): string[] | null {
+export function splitCells(line: string): string[] | null {
   const cells: string[] = [];
   const cell = /"((?:[^"]|"")*)"(?=\t|$)|([^"\t][^\t]*)?(?=\t|$)/y;
   for (let at = 0; at <= line.length;) {

@@ -33,10 +33,11 @@ const FORMAT = 2;
 const ENDING = ".families";
 const FILE_ENDING = ".labf";
 
-const stemOf = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
+const stripExtension = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
 
 /** Directory of a corpus's families, which belong to that content and method version. */
-export const familiesPath = (corpusPath: string): string => `${stemOf(corpusPath)}.${METHOD}${ENDING}`;
+export const familiesPath = (corpusPath: string): string =>
+  `${stripExtension(corpusPath)}.${METHOD}${ENDING}`;
 
 const displayName = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
 
@@ -61,12 +62,12 @@ export function writeFamilies(
     sizes: families.map(({ sizes }) => sizes),
   };
   const line = `${JSON.stringify(contents)}\n`;
-  const hash = hashOf(line, records);
+  const hash = hashRecords(line, records);
   const chunks = [new TextEncoder().encode(`${line}${hash}\n`), ...records];
   writeDurably(join(familiesPath(corpus.path), `${hash.slice(0, 16)}${FILE_ENDING}`), chunks);
 }
 
-const hashOf = (line: string, records: readonly Uint8Array[]): string =>
+const hashRecords = (line: string, records: readonly Uint8Array[]): string =>
   records
     .reduce((hash, record) => hash.update(record), new Bun.CryptoHasher("sha256").update(line))
     .digest("hex");
@@ -78,7 +79,7 @@ export function listFamilies(corpus: { path: string; hash: string }): FamiliesFi
   const names = readdirSync(directory).filter((name) => name.endsWith(FILE_ENDING));
   return names.toSorted().map((name) => {
     const path = join(directory, name);
-    const { proteins } = contentsOf(path, firstLine(path), corpus.hash);
+    const { proteins } = parseContents(path, firstLine(path), corpus.hash);
     return { path, proteins, size: statSync(path).size };
   });
 }
@@ -89,8 +90,8 @@ export function readFamilies(path: string, corpusHash: string): Map<number, Stor
   const line = file.subarray(0, file.indexOf("\n") + 1).toString("utf8");
   let at = file.indexOf("\n", line.length) + 1;
   const hash = file.subarray(line.length, Math.max(line.length, at - 1)).toString("utf8");
-  if (at === 0 || hash !== hashOf(line, [file.subarray(at)])) throw altered(path);
-  const { proteins, bytes, sizes } = contentsOf(path, line, corpusHash);
+  if (at === 0 || hash !== hashRecords(line, [file.subarray(at)])) throw altered(path);
+  const { proteins, bytes, sizes } = parseContents(path, line, corpusHash);
   return new Map(
     proteins.map((protein, i) => [
       protein,
@@ -100,7 +101,7 @@ export function readFamilies(path: string, corpusHash: string): Map<number, Stor
 }
 
 /** @throws Problem bad_corpus */
-function contentsOf(path: string, line: string, corpusHash: string): Contents {
+function parseContents(path: string, line: string, corpusHash: string): Contents {
   let contents: Contents;
   try {
     contents = JSON.parse(line) as Contents;
@@ -150,7 +151,7 @@ export function sweepFamilies(corpusPath: string): void {
 /** Removes the families of a corpus, also those by earlier methods. @param kept method of those to keep */
 export function removeFamilies(corpusPath: string, kept?: string): void {
   const directory = dirname(corpusPath);
-  const stem = `${basename(stemOf(corpusPath))}.`;
+  const stem = `${basename(stripExtension(corpusPath))}.`;
   if (!statSync(directory, { throwIfNoEntry: false })) return;
   for (const name of readdirSync(directory)) {
     if (name.startsWith(stem) && name.endsWith(ENDING) && name !== `${stem}${kept}${ENDING}`)

@@ -4,13 +4,13 @@ import type { ProteinObject } from "../prediction/prediction.ts";
 /** A protein of a corpus by its place in it. */
 export function summarize(corpus: Corpus, index: number): ProteinObject {
   const length = corpus.offsets[index + 1] - corpus.offsets[index];
-  return summaryOf({ ...corpus.identity(index), length });
+  return toProteinObject({ ...corpus.identity(index), length });
 }
 
 /** Proteins by name, gene or species. */
 export function findProteins(corpus: Corpus, query: string, limit: number) {
   const { total, proteins } = searchNames(corpus, query, limit);
-  return { total, results: proteins.map(summaryOf) };
+  return { total, results: proteins.map(toProteinObject) };
 }
 
 /**
@@ -37,7 +37,7 @@ export function identify(
   }
 }
 
-const summaryOf = (found: ProteinIdentity & { length: number }): ProteinObject => {
+const toProteinObject = (found: ProteinIdentity & { length: number }): ProteinObject => {
   const { accession, entryName, description: name, gene, organism, taxon, length } = found;
   return { accession, entryName, name, gene, organism, taxon, length };
 };

@@ -51,7 +51,7 @@ const typeIn = (name: string): ClassType | null =>
 let starterTypes: ReadonlyMap<string, ClassType | null> | undefined;
 
 /** The type of a class by its name, for built-in ones by their aliases; null if it is unknown, as for expressions. */
-export function classTypeOf(name: string): ClassType | null {
+export function findClassType(name: string): ClassType | null {
   starterTypes ??= new Map(
     starterClasses().map((one) => [one.name, one.aliases.map(typeIn).find((type) => type !== null) ?? null]),
   );

@@ -85,7 +85,7 @@ export class MotifTables implements MotifClasses {
    */
   import(name: string, bytes: Uint8Array): ImportedTable {
     const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-    const { version, published, classes } = readElmTable(textOf(bytes));
+    const { version, published, classes } = readElmTable(decodeText(bytes));
     this.database
       .transaction(() => {
         if (this.imported()?.hash === hash) return;
@@ -113,7 +113,7 @@ export class MotifTables implements MotifClasses {
 
   /** Checks each line of a table without importing it. @throws Problem invalid_request */
   check(bytes: Uint8Array): CheckedTable {
-    return checkElmTable(textOf(bytes));
+    return checkElmTable(decodeText(bytes));
   }
 
   /** Removes the imported table, so that the built-in classes apply. @returns false without one */
@@ -149,7 +149,7 @@ export class MotifTables implements MotifClasses {
 }
 
 /** @throws Problem invalid_request */
-export function textOf(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {

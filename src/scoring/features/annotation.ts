@@ -9,7 +9,7 @@ import {
 import type { PredictionReport } from "../prediction/prediction.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
 import { type Feature, isInstance, isPhosphosite } from "./feature.ts";
-import { digestOf, FeatureFiles, type Flagged, type ProteinFeatures } from "./feature-files.ts";
+import { hashResidues, FeatureFiles, type Flagged, type ProteinFeatures } from "./feature-files.ts";
 
 /** The files with features; can be sent to a thread. */
 export interface FeatureSource {
@@ -61,16 +61,19 @@ interface Span {
   end: number;
 }
 
-const overlapOf = (a: Span, b: Span): number => Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
-const lengthOf = ({ start, end }: Span): number => end - start + 1;
+const countOverlap = (a: Span, b: Span): number => Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
+const spanLength = ({ start, end }: Span): number => end - start + 1;
 /** True if two places overlap by half of the shorter one. */
-const coincide = (a: Span, b: Span): boolean => overlapOf(a, b) * 2 >= Math.min(lengthOf(a), lengthOf(b));
+const coincide = (a: Span, b: Span): boolean =>
+  countOverlap(a, b) * 2 >= Math.min(spanLength(a), spanLength(b));
 
 /** Names of domains that contain at least half of a place. */
 export const domainsAt = (features: readonly Feature[], place: Span): string[] => [
   ...new Set(
     features
-      .filter((feature) => feature.group === "domain" && overlapOf(feature, place) * 2 >= lengthOf(place))
+      .filter(
+        (feature) => feature.group === "domain" && countOverlap(feature, place) * 2 >= spanLength(place),
+      )
       .map(({ name }) => name),
   ),
 ];
@@ -118,7 +121,7 @@ export function annotate(
   const homologs = files.isEmpty ? [] : homologInstances(files, prediction, source);
   const notes = prediction.patterns.flatMap((pattern) => {
     const isSame = sameMotif(pattern.name, source.synonyms);
-    return pattern.matches.map((match) => notesOf(pattern, match, own.features, { isSame, homologs }));
+    return pattern.matches.map((match) => makeNotes(pattern, match, own.features, { isSame, homologs }));
   });
   return { protein: own.accession, features: own.features, flagged: own.flagged, notes };
 }
@@ -135,7 +138,7 @@ const NONE: OwnFeatures = { accession: null, features: [], flagged: {} };
 /** Features of the protein with the query's sequence, of several the one of its name; else those of its name, flagged. */
 function featuresOfQuery(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
   const { accession } = readHeader(identifier);
-  const same = files.ofSequence(digestOf(query));
+  const same = files.ofSequence(hashResidues(query));
   const found = same.find((one) => one.accession === accession) ?? same[0];
   if (found) return found;
   const named = accession === "" ? undefined : files.ofProteins([accession]).get(accession);
@@ -160,9 +163,9 @@ function homologInstances(
     const protein = known.get(accession);
     const instances = protein?.features.filter(isInstance) ?? [];
     if (!protein || instances.length === 0) return [];
-    const residues = sequenceOf((corpus ??= openCorpusFile(corpusPath)), accession);
+    const residues = readSequence((corpus ??= openCorpusFile(corpusPath)), accession);
     const columns =
-      residues !== null && digestOf(residues) === protein.md5 && columnsOf(alignment.rows[i], residues);
+      residues !== null && hashResidues(residues) === protein.md5 && mapColumns(alignment.rows[i], residues);
     if (!columns) return [];
     return instances.flatMap((instance): AlignedInstance[] => {
       const place = placeIn(columns, instance);
@@ -172,13 +175,13 @@ function homologInstances(
   });
 }
 
-export function sequenceOf({ findAccession, residues, offsets }: Corpus, accession: string): string | null {
+export function readSequence({ findAccession, residues, offsets }: Corpus, accession: string): string | null {
   const index = findAccession(accession);
   return index < 0 ? null : decode(residues.subarray(offsets[index], offsets[index + 1]));
 }
 
 /** Of each residue of a homolog, from 1, its column from 1 in a row in A3M; 0 for insertions. Null if the row is not of it. */
-export function columnsOf(row: string, residues: string): { first: number; columns: number[] } | null {
+export function mapColumns(row: string, residues: string): { first: number; columns: number[] } | null {
   const letters = row.replaceAll("-", "").toUpperCase();
   const at = letters === "" ? -1 : residues.indexOf(letters);
   if (at < 0) return null;
@@ -203,7 +206,7 @@ function placeIn(
   return aligned.length === 0 ? null : { start: aligned[0], end: aligned.at(-1)! };
 }
 
-function notesOf(
+function makeNotes(
   { name, expression }: PatternScores,
   match: MatchScore,
   features: readonly Feature[],
@@ -225,7 +228,7 @@ function notesOf(
     homologs,
     domains: domainsAt(features, match),
     phosphosite: phosphositeDistance(features, match),
-    sentence: sentenceOf(instances, homologs, name ?? expression),
+    sentence: describeInstances(instances, homologs, name ?? expression),
   };
 }
 
@@ -233,7 +236,7 @@ function notesOf(
 const NAMED = 3;
 
 /** `This is ELMI002256, a known instance of LIG_X; also annotated in Mus musculus P02340 (ELMI002257).` */
-export function sentenceOf(
+export function describeInstances(
   instances: readonly Feature[],
   homologs: readonly HomologInstance[],
   motif: string,

@@ -88,7 +88,7 @@ const ABANDONED_AFTER = 3_600_000;
 
 export const MAX_FILES = 100;
 
-export const digestOf = (residues: string): string =>
+export const hashResidues = (residues: string): string =>
   new Bun.CryptoHasher("md5").update(residues).digest("hex");
 
 interface Opened {

@@ -7,7 +7,7 @@ import { type Corpus, decode, identifyProtein, type IdentifiedProtein } from "..
 import { decompressed, type FastaSource } from "../corpus/fasta-stream.ts";
 import type { Feature, FeatureGroup } from "./feature.ts";
 import {
-  digestOf,
+  hashResidues,
   type FeatureFileInfo,
   type FeatureFiles,
   type Flag,
@@ -152,7 +152,7 @@ class FeatureWriter {
     const { residues, md5 } = this.#readSequence(found.index);
     this.#proteins.add(found.index);
     const accession = corpus.accession(found.index);
-    const flag = flagOf(found, sequence, { residues, md5 });
+    const flag = chooseFlag(found, sequence, { residues, md5 });
     const named = group === undefined ? features : features.map((one) => ({ ...one, group }));
     if (flag !== null) return this.#store(accession, md5, flag, named);
     const beyond = named.filter(({ end }) => end > residues.length);
@@ -196,7 +196,7 @@ class FeatureWriter {
     if (this.#last?.index === index) return this.#last;
     const { corpus } = this.request;
     const residues = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
-    return (this.#last = { index, residues, md5: digestOf(residues) });
+    return (this.#last = { index, residues, md5: hashResidues(residues) });
   }
 
   /** Of all rows. */
@@ -228,7 +228,7 @@ class FeatureWriter {
 }
 
 /** Why the features are not of the corpus's sequence; null if they are, as far as one can tell. */
-function flagOf(
+function chooseFlag(
   { form }: IdentifiedProtein,
   check: FeatureRecord["sequence"],
   { residues, md5 }: { residues: string; md5: string },

@@ -8,9 +8,9 @@ import {
   type MatchNotes,
   phosphositeDistance,
   sameMotif,
-  sequenceOf,
+  readSequence,
 } from "./annotation.ts";
-import { digestOf, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
+import { hashResidues, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
 
 /** Features at a match in a protein of the corpus, regardless of homologs. */
 export type RowNotes = Pick<MatchNotes, "instances" | "domains" | "phosphosite">;
@@ -39,7 +39,7 @@ export function withRowNotes<Item extends Row>(
   const { corpusPath } = source;
   if (files.isEmpty || corpusPath === null) return rows.map((row) => Object.assign({}, row, { notes: null }));
   const isSame = sameMotif(motif, source.synonyms);
-  const known = featuresOf(rows, files, openCorpusFile(corpusPath));
+  const known = loadFeatures(rows, files, openCorpusFile(corpusPath));
   return rows.map((row) => {
     const features = known.get(row.protein.accession)?.features ?? [];
     const notes = {
@@ -52,11 +52,15 @@ export function withRowNotes<Item extends Row>(
 }
 
 /** The features of the rows' proteins, unless the corpus has another sequence than at the import. */
-function featuresOf(rows: readonly Row[], files: FeatureFiles, corpus: Corpus): Map<string, ProteinFeatures> {
+function loadFeatures(
+  rows: readonly Row[],
+  files: FeatureFiles,
+  corpus: Corpus,
+): Map<string, ProteinFeatures> {
   const accessions = [...new Set(rows.map(({ protein }) => protein.accession))];
   const found = new Map<string, ProteinFeatures>();
   for (let at = 0; at < accessions.length; at += CHUNK)
     for (const [accession, protein] of files.ofProteins(accessions.slice(at, at + CHUNK)))
-      if (digestOf(sequenceOf(corpus, accession) ?? "") === protein.md5) found.set(accession, protein);
+      if (hashResidues(readSequence(corpus, accession) ?? "") === protein.md5) found.set(accession, protein);
   return found;
 }

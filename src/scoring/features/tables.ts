@@ -1,4 +1,4 @@
-import { cellsOf } from "../corpus/elm-table.ts";
+import { splitCells } from "../corpus/elm-table.ts";
 import { type Feature, groupOfProgram, groupOfType, placed } from "./feature.ts";
 import {
   lineProblem,
@@ -19,7 +19,7 @@ export function readElmInstances(emit: Emit): FeatureReader {
   let columns: string[] | undefined;
   const read = (line: string, number: number): void => {
     if (line === "" || line.startsWith("#")) return;
-    const cells = cellsOf(line);
+    const cells = splitCells(line);
     if (cells === null)
       throw lineProblem(number, "a quotation mark is not closed, or does not enclose a whole cell.", line);
     if (!columns) {
@@ -207,13 +207,13 @@ export function readInterProTsv(emit: Emit): FeatureReader {
           source: program,
         },
       ],
-      sequence: checkOf(md5, length),
+      sequence: parseCheck(md5, length),
     });
   };
   return new LineReader(read, () => rows.end());
 }
 
-const checkOf = (md5: string, length: string) => ({
+const parseCheck = (md5: string, length: string) => ({
   ...(/^[0-9a-f]{32}$/i.test(md5) ? { md5: md5.toLowerCase() } : {}),
   ...(Number(length) > 0 ? { length: Number(length) } : {}),
 });

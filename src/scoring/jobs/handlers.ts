@@ -104,7 +104,7 @@ export function scoringHandlers(options: HandlersOptions) {
       return { job, identifier, protein: identify(corpus, request), parts: compressedParts(parts) };
     },
     /** Key of the owner of a job. @throws Problem unknown_job */
-    ownerOf: (id: string): string => store.ownerOf(id),
+    readOwner: (id: string): string => store.readOwner(id),
     /** Cancels a job that waits or runs. @throws Problem unknown_job, conflict if it has ended otherwise */
     cancel: (id: string): JobView => runner.cancel(id),
     /** @throws Problem unknown_job */

@@ -88,10 +88,10 @@ export function jobId(milliseconds: number, random: string): string {
 }
 
 /** SHA-256 of the inputs of a prediction, without the client's identifier. */
-export function digestOf({ query, model, patterns, homologs, alignment }: JobRequest): string {
+export function hashRequest({ query, model, patterns, homologs, alignment }: JobRequest): string {
   // The words of a digest never change: results are found by it.
-  const wordOf = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
-  const values = patterns.map(({ expression, name, dialect }) => [expression, name, wordOf(dialect)]);
+  const dialectWord = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
+  const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialectWord(dialect)]);
   const source = [homologs, alignment].filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");

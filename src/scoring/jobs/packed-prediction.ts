@@ -41,10 +41,10 @@ export function packPrediction(prediction: Prediction): Bytes {
   const xml = encodePrediction({ identifier: "", prediction }, MAX_PREDICTION, tooLarge);
   const forms = [compressed(json), compressed(xml)];
   const lengths = forms.flatMap((parts) => [parts.length, ...parts.map(({ length }) => length)]);
-  return new Uint8Array(Buffer.concat([bytesOf([MAGIC, ...lengths]), ...forms.flat()]));
+  return new Uint8Array(Buffer.concat([toBytes([MAGIC, ...lengths]), ...forms.flat()]));
 }
 
-const bytesOf = (numbers: number[]): Uint8Array => new Uint8Array(Uint32Array.from(numbers).buffer);
+const toBytes = (numbers: number[]): Uint8Array => new Uint8Array(Uint32Array.from(numbers).buffer);
 
 function compressed(text: string): Bytes[] {
   const bytes = Buffer.from(text);
@@ -93,7 +93,7 @@ const RESULT = "SELECT rid FROM result WHERE digest = ? AND corpus = ? AND metho
 const RESULT_OF_CLIENT = `${RESULT} AND EXISTS (SELECT 1 FROM job WHERE job.result = result.rid AND job.client = ?)`;
 
 /** Row of the result on this corpus by this method; null if there is none. */
-export function resultOf(
+export function findResult(
   database: Database,
   digest: string,
   { corpus, method }: ScoringVersion,
@@ -165,7 +165,8 @@ const decompressed = (bytes: Bytes): Bytes =>
 
 /** A result that a former version stored, or a worker of one: it has no parts in this form. */
 function encoded(database: Database, result: number, form: Form): Parts {
-  const json = form === "json" ? formerText(database, result) : textOf(readResult(database, result, "json"));
+  const json =
+    form === "json" ? formerText(database, result) : unpackParts(readResult(database, result, "json"));
   const text = intact(() => {
     const prediction = JSON.parse(json) as Prediction;
     return form === "json" ? json : encodePrediction({ identifier: "", prediction });
@@ -189,7 +190,7 @@ const decoded = (bytes: Uint8Array): string =>
   intact(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 
 /** The whole text. @throws Problem content_damaged */
-export const textOf = (parts: Parts): string => unpackText(compressedParts(parts));
+export const unpackParts = (parts: Parts): string => unpackText(compressedParts(parts));
 
 /** All stored parts. */
 export const compressedParts = ({ count, compressed }: Parts): Bytes[] =>

@@ -7,7 +7,7 @@ import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
-  digestOf,
+  hashRequest,
   type JobEvent,
   type JobRequest,
   MAX_ATTEMPTS,
@@ -20,7 +20,7 @@ import {
   type Form,
   type Parts,
   readResult,
-  resultOf,
+  findResult,
   storeResult,
   verifyParts,
 } from "./packed-prediction.ts";
@@ -125,7 +125,7 @@ export class JobStore {
     owner: string | null = null,
   ): Promise<string> {
     const id = this.#options.newId?.() ?? this.#options.clock.newId();
-    const digest = digestOf(request);
+    const digest = hashRequest(request);
     const text = JSON.stringify(request);
     return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key, owner });
   }
@@ -190,7 +190,7 @@ export class JobStore {
     const now = clock.now();
     const version = scoringVersion();
     const results = new Map<string, number | null>();
-    const waitingOf = new Map<string, number>();
+    const waitingByClient = new Map<string, number>();
     let waiting = this.queued();
     const storage = new AnonymousStorage(this.#database);
     return ({ id, client, request, digest, key, owner }) => {
@@ -199,17 +199,17 @@ export class JobStore {
       const question = `${digest} ${client}`;
       let result = results.get(question);
       if (result === undefined)
-        results.set(question, (result = resultOf(this.#database, digest, version, client)));
+        results.set(question, (result = findResult(this.#database, digest, version, client)));
       if (result !== null) {
         insertFinished.run(id, client, owner, key, request, digest, now, now, now, this.#expiry(now), result);
         return "finished";
       }
-      const own = waitingOf.get(client) ?? this.#queuedOf(client);
+      const own = waitingByClient.get(client) ?? this.#countQueued(client);
       if (waiting >= maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
       if (own >= maxQueuedPerClient) return full(`The limit of ${own} queued jobs per client is reached.`);
       insertQueued.run(id, client, owner, key, request, digest, now, digest, client);
       waiting++;
-      waitingOf.set(client, own + 1);
+      waitingByClient.set(client, own + 1);
       return "queued";
     };
   }
@@ -240,7 +240,7 @@ export class JobStore {
       if (job === null) return false;
       // The method is deterministic: if another job was faster, it stored the same.
       const added = storeResult(this.#database, digest, version, prediction, now);
-      const stored = added ?? resultOf(this.#database, digest, version);
+      const stored = added ?? findResult(this.#database, digest, version);
       if (added !== null && isAnonymous(job.client))
         this.#database
           .query("UPDATE result SET client = ?, bytes = ? WHERE rid = ?")
@@ -250,7 +250,7 @@ export class JobStore {
       const waits = `SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${IS_WAITING} LIMIT 1`;
       if (this.#row(waits, digest, client) === null) return true;
       // Waiting jobs are scored with the current version, which may have changed while this one ran.
-      const result = resultOf(this.#database, digest, this.#options.scoringVersion());
+      const result = findResult(this.#database, digest, this.#options.scoringVersion());
       if (result === null) this.#promoteTwin(digest, client);
       else this.#end("reuse", { result }, `digest = ? AND client = ? AND ${IS_WAITING}`, digest, client);
       return true;
@@ -410,7 +410,7 @@ export class JobStore {
   }
 
   /** Key of the owner of a job. @throws Problem unknown_job */
-  ownerOf(id: string): string {
+  readOwner(id: string): string {
     const row = this.#row<{ owner: string }>(
       "SELECT coalesce(owner, client) AS owner FROM job WHERE id = ?",
       id,
@@ -444,7 +444,7 @@ export class JobStore {
     return this.#row<{ n: number }>("SELECT coalesce(sum(waiting), 0) AS n FROM queue")!.n;
   }
 
-  #queuedOf(client: string): number {
+  #countQueued(client: string): number {
     const row = this.#row<{ waiting: number }>("SELECT waiting FROM queue WHERE client = ?", client);
     return row?.waiting ?? 0;
   }

@@ -36,7 +36,7 @@ export function withNames(
  * The body of a response: `head`, the parts and `tail`. One part is sent as a whole; several are read as the client takes
  * them, so that no response is in memory as a whole. With `gzip`, the parts are sent as they are stored.
  */
-export function bodyOf(result: StoredResult, { head = "", tail = "", gzip = false } = {}): BodyInit {
+export function makeBody(result: StoredResult, { head = "", tail = "", gzip = false } = {}): BodyInit {
   if (result.count === 1 && !gzip) return paced(joined(head, result.read(0), tail));
   const pieces = gzip ? gzipPieces(result, head, tail) : plainPieces(result, head, tail);
   return new BodyStream(

@@ -3,7 +3,7 @@ import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { CarryOver } from "./carry-over.ts";
 import { removeFamilies, sweepFamilies, writeFamilies } from "../corpus/families-file.ts";
-import { type BuildPlan, secondsOf, secondsOfCheck } from "./plan.ts";
+import { type BuildPlan, estimateSeconds, secondsOfCheck } from "./plan.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "../jobs/worker-messages.ts";
 
 /** Proteins per file: what a kill loses at most, about a minute of work. */
@@ -67,13 +67,13 @@ class FamilyBuild {
   }
 
   async carryOver({ tasks, proteins, changed }: CarryOver): Promise<void> {
-    const seconds = secondsOfCheck(this.#lengthsOf(proteins), changed) / tasks.length;
+    const seconds = secondsOfCheck(this.#listLengths(proteins), changed) / tasks.length;
     for await (const { ticket, families } of this.run(tasks)) {
       const { among, change } = tasks[ticket];
       this.progress.carried += families.length;
       this.#store(families);
       const again = among.map((index) => change.indexes[index]).filter((index) => this.#left.has(index));
-      this.progress.left += secondsOf(this.#lengthsOf(again), this.plan.corpus);
+      this.progress.left += estimateSeconds(this.#listLengths(again), this.plan.corpus);
       this.#advance(seconds);
     }
   }
@@ -87,13 +87,13 @@ class FamilyBuild {
       members: group.map((k) => proteins[k]),
     }));
     for await (const { ticket, families } of this.run(tasks)) {
-      const seconds = secondsOf(this.#lengthsOf(tasks[ticket].members), corpus);
+      const seconds = estimateSeconds(this.#listLengths(tasks[ticket].members), corpus);
       this.#store(families);
       this.#advance(seconds);
     }
   }
 
-  #lengthsOf(proteins: readonly number[]): number[] {
+  #listLengths(proteins: readonly number[]): number[] {
     return proteins.map((index) => this.#left.get(index)!);
   }
 

@@ -185,7 +185,7 @@ export class ProteomeBuilds {
       const selection = { organism: organism ?? undefined, proteins: proteins?.split("\n") };
       try {
         const { missing, carry_over: carried } = await this.estimate(selection);
-        if (carried > 0 && 2 * carried >= missing) await this.start(selection, usernameOf(client));
+        if (carried > 0 && 2 * carried >= missing) await this.start(selection, parseUsername(client));
       } catch (error) {
         log.problem("proteome build", { corpus: active.name, cause: String(error) });
       }
@@ -204,7 +204,7 @@ export class ProteomeBuilds {
     const started = performance.now();
     const show = (progress: BuildProgress): void => {
       report.at(progress.proteins / Math.max(1, plan.missing.length));
-      report.show(progressOf(progress, plan, started));
+      report.show(computeProgress(progress, plan, started));
     };
     report.say("Computing the families.");
     show({ proteins: 0, carried: 0, spent: 0, left: 0 });
@@ -242,7 +242,7 @@ export class ProteomeBuilds {
   }
 }
 
-const usernameOf = (client: string): string => client.replace(/^user /, "");
+const parseUsername = (client: string): string => client.replace(/^user /, "");
 
 function describe({ id, request, subject, client, created, ended, ...task }: BuildTask): Build {
   const { corpus, organism, proteins } = request;
@@ -254,7 +254,7 @@ function describe({ id, request, subject, client, created, ended, ...task }: Bui
     corpus_name: subject,
     organism,
     proteins: proteins === null ? null : proteins.split("\n").length,
-    username: usernameOf(client),
+    username: parseUsername(client),
     state,
     submitted: created,
     ended,
@@ -265,7 +265,7 @@ function describe({ id, request, subject, client, created, ended, ...task }: Bui
   };
 }
 
-function progressOf(
+function computeProgress(
   { proteins, carried, spent, left }: BuildProgress,
   { missing }: BuildPlan,
   started: number,

@@ -5,7 +5,7 @@ import type { ProteomeRow } from "./table.ts";
 const FLANK = 4;
 
 /** The residues before and after a match; empty at an end of the protein, or if the corpus lacks it. */
-export function flanksOf(
+export function readFlanks(
   corpus: Corpus | null,
   { protein: { accession, length }, start, end }: Pick<ProteomeRow, "protein" | "start" | "end">,
 ): { before: string; after: string } {

@@ -34,8 +34,8 @@ export function organismWithFamilies(
   organism: string,
 ): ProteinIdentity | undefined {
   const opened = openedCorpus(corpus.path);
-  const isOf = organismTest([organism]);
-  const found = storedFamilies(corpus).species.find((index) => isOf(opened, index));
+  const isOfOrganism = organismTest([organism]);
+  const found = storedFamilies(corpus).species.find((index) => isOfOrganism(opened, index));
   return found === undefined ? undefined : opened.identity(found);
 }
 

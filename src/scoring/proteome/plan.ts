@@ -48,20 +48,22 @@ export function planBuild({
   others,
 }: BuildRequest): BuildPlan {
   const opened = openCorpusFile(corpus.path);
-  const lengthOf = (index: number): number => opened.offsets[index + 1] - opened.offsets[index];
+  const proteinLength = (index: number): number => opened.offsets[index + 1] - opened.offsets[index];
   const selected = selectProteins(opened, selection);
-  const { from, to } = shardRange(selected.map(lengthOf), shard);
+  const { from, to } = shardRange(selected.map(proteinLength), shard);
   const own = selected.slice(from, to);
   const known = new Set(listFamilies(corpus).flatMap(({ proteins }) => proteins));
   const missing = own.filter((index) => !known.has(index));
-  const lengths = missing.map(lengthOf);
-  const bytes = sumOf(lengths) * BYTES;
+  const lengths = missing.map(proteinLength);
+  const bytes = addUp(lengths) * BYTES;
   requireSpace(corpus, bytes);
   const carryOvers = planCarryOver(corpus, missing, others);
   const carried = new Set(carryOvers.flatMap(({ proteins }) => proteins));
-  const computed = missing.filter((index) => !carried.has(index)).map(lengthOf);
-  const checks = carryOvers.map(({ proteins, changed }) => secondsOfCheck(proteins.map(lengthOf), changed));
-  const seconds = sumOf(checks) + secondsOf(computed, corpus);
+  const computed = missing.filter((index) => !carried.has(index)).map(proteinLength);
+  const checks = carryOvers.map(({ proteins, changed }) =>
+    secondsOfCheck(proteins.map(proteinLength), changed),
+  );
+  const seconds = addUp(checks) + estimateSeconds(computed, corpus);
   return { corpus, missing, lengths, existing: own.length - missing.length, carryOvers, seconds, bytes };
 }
 
@@ -78,15 +80,17 @@ export interface PlanReport {
   plan: BuildPlan;
 }
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+const addUp = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Estimated time for families of proteins of these lengths. */
-export const secondsOf = (lengths: readonly number[], { residues }: Pick<CorpusInfo, "residues">): number =>
-  sumOf(lengths) * (SEARCH_SECONDS * residues + ALIGNMENT_SECONDS);
+export const estimateSeconds = (
+  lengths: readonly number[],
+  { residues }: Pick<CorpusInfo, "residues">,
+): number => addUp(lengths) * (SEARCH_SECONDS * residues + ALIGNMENT_SECONDS);
 
 /** Estimated seconds for finding out whether families are unchanged. @param changed as in CarryOver */
 export const secondsOfCheck = (lengths: readonly number[], changed: number): number =>
-  sumOf(lengths) * (SEARCH_SECONDS * changed + CHECK_SECONDS);
+  addUp(lengths) * (SEARCH_SECONDS * changed + CHECK_SECONDS);
 
 function requireSpace({ path }: CorpusInfo, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(path));

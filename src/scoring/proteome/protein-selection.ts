@@ -11,8 +11,8 @@ export interface ProteinSelection {
 
 /** Indexes in the corpus, ascending. @throws Problem not_found, invalid_request naming the lines */
 export function selectProteins(corpus: Corpus, { organism, names }: ProteinSelection): number[] {
-  const isOf = organismTest(organism === undefined ? [] : [organism]);
-  const isSelected = (index: number): boolean => organism === undefined || isOf(corpus, index);
+  const isOfOrganism = organismTest(organism === undefined ? [] : [organism]);
+  const isSelected = (index: number): boolean => organism === undefined || isOfOrganism(corpus, index);
   if (names !== undefined) return readNames(corpus, names, isSelected);
   const all = Array.from({ length: corpus.sequenceCount }, (_, index) => index);
   const found = all.filter(isSelected);

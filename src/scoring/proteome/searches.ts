@@ -10,7 +10,7 @@ import { selectProteins } from "./protein-selection.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 import { type AcceptedSearch, SearchFiles, type SearchRequest } from "./search-files.ts";
 import { patternName } from "../table/match-row.ts";
-import { type ProteomeTable, tableOf } from "./table.ts";
+import { type ProteomeTable, makeTable } from "./table.ts";
 
 export const SEARCH_STATES = ["queued", "running", "finished", "failed", "cancelled"] as const;
 export type SearchState = (typeof SEARCH_STATES)[number];
@@ -75,7 +75,7 @@ export class ProteomeSearches {
   /** Identifies what equal requests share. @throws Problem invalid_request, conflict without families */
   identify(request: SearchRequest): string {
     const path = this.#corpusFile(request);
-    const id = idOf(request, path);
+    const id = makeId(request, path);
     if (!this.#find(id)) requireFamilies(request, path);
     return id;
   }
@@ -102,7 +102,7 @@ export class ProteomeSearches {
    */
   open(request: SearchRequest, now: number, client = ""): ProteomeSearch {
     const path = this.#corpusFile(request);
-    const id = idOf(request, path);
+    const id = makeId(request, path);
     const known = this.#find(id);
     if (known && known.state !== "failed" && known.state !== "cancelled") return known;
     requireFamilies(request, path);
@@ -255,7 +255,7 @@ const ofOrganism = (message: string): Problem =>
   new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
 
 /** An id that is equal for equal requests to the same families. */
-function idOf({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
+function makeId({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const identity = [corpus.hash, calibrationStamp(path), families, pattern, model, organism];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
@@ -373,7 +373,7 @@ class Search implements ProteomeSearch {
     const now = performance.now();
     if (this.#matches.length === 0 && !this.#table) return { ...this.#part, matching: 0, rows: [] };
     if (this.#table && (this.#isCurrent || now < this.#nextTable)) return this.#table;
-    this.#table = tableOf({ corpus: this, pattern: this.request.pattern }, this.#matches, this.#part);
+    this.#table = makeTable({ corpus: this, pattern: this.request.pattern }, this.#matches, this.#part);
     this.#isCurrent = true;
     this.#nextTable = now + (performance.now() - now) / TABLE_SHARE;
     return this.#table;

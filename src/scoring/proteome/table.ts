@@ -42,11 +42,11 @@ export async function searchProteome(
     for (const match of part.matches) matches.push(match);
     report((last = part));
   }
-  return tableOf(request, matches, last!);
+  return makeTable(request, matches, last!);
 }
 
 /** A table of the matches found so far, in any order. */
-export function tableOf(
+export function makeTable(
   { corpus: { path }, pattern }: { corpus: { path: string }; pattern: ProteomeRequest["pattern"] },
   matches: readonly ProteomeMatch[],
   { searched, missing }: Pick<ProteomeTable, "searched" | "missing">,

@@ -122,28 +122,28 @@ export function compare(a: ComparedResult, b: ComparedResult): Comparison {
     const text = `The results are of different proteins (${residues}); only results of one protein can be compared.`;
     throw new Problem("conflict", text);
   }
-  const [namesA, namesB] = [a, b].map(({ prediction }) => accessionsOf(prediction));
-  const matches = pairs(matchesOf(a.prediction), matchesOf(b.prediction)).map((pair) =>
+  const [namesA, namesB] = [a, b].map(({ prediction }) => listAccessions(prediction));
+  const matches = pairs(numberMatches(a.prediction), numberMatches(b.prediction)).map((pair) =>
     comparedMatch(pair, a.prediction, b.prediction),
   );
   return {
-    a: sideOf(a, namesB),
-    b: sideOf(b, namesA),
+    a: describeSide(a, namesB),
+    b: describeSide(b, namesA),
     shared: namesA.intersection(namesB).size,
     flipped: matches.filter(({ isFlipped }) => isFlipped).length,
     matches,
   };
 }
 
-const accessionsOf = ({ homologs }: Prediction): Set<string> =>
+const listAccessions = ({ homologs }: Prediction): Set<string> =>
   new Set(homologs.map(({ accession }) => accession));
 
-function sideOf(
+function describeSide(
   { job, identifier, protein, prediction }: ComparedResult,
   others: ReadonlySet<string>,
 ): Comparison["a"] {
   const { method, model, corpus, homologs, warnings } = prediction;
-  const onlyHere = [...accessionsOf(prediction)].filter((accession) => !others.has(accession));
+  const onlyHere = [...listAccessions(prediction)].filter((accession) => !others.has(accession));
   return { job, identifier, protein, method, model, corpus, homologs: homologs.length, onlyHere, warnings };
 }
 
@@ -157,7 +157,7 @@ interface Pair {
   b?: Match | undefined;
 }
 
-function matchesOf({ patterns }: Prediction): Match[] {
+function numberMatches({ patterns }: Prediction): Match[] {
   let number = 0;
   return patterns.flatMap((pattern) =>
     pattern.matches.map((match) => ({ motif: patternName(pattern), number: ++number, match })),
@@ -166,11 +166,11 @@ function matchesOf({ patterns }: Prediction): Match[] {
 
 /** Matches of one motif at one place. */
 function pairs(a: readonly Match[], b: readonly Match[]): Pair[] {
-  const keyOf = ({ motif, match }: Match): string => `${motif} ${match.start} ${match.end}`;
-  const others = new Map(b.map((one) => [keyOf(one), one]));
+  const matchKey = ({ motif, match }: Match): string => `${motif} ${match.start} ${match.end}`;
+  const others = new Map(b.map((one) => [matchKey(one), one]));
   const both = a.map((one): Pair => {
-    const other = others.get(keyOf(one));
-    others.delete(keyOf(one));
+    const other = others.get(matchKey(one));
+    others.delete(matchKey(one));
     return { a: one, b: other };
   });
   return [...both, ...[...others.values()].map((one) => ({ b: one }))];
@@ -201,7 +201,7 @@ function pickNumbers({ number, match }: Match): Numbers {
 
 /** Homologs with another state, those of the first result first. */
 function differences(a: [MatchScore, Prediction], b: [MatchScore, Prediction]): ComparedMatch["responsible"] {
-  const [statesA, statesB] = [a, b].map(([match, prediction]) => statesOf(match, prediction));
+  const [statesA, statesB] = [a, b].map(([match, prediction]) => mapStates(match, prediction));
   const organisms = new Map(
     [a, b].flatMap(([, { homologs }]) => homologs.map(({ accession, organism }) => [accession, organism])),
   );
@@ -212,5 +212,5 @@ function differences(a: [MatchScore, Prediction], b: [MatchScore, Prediction]): 
   });
 }
 
-const statesOf = ({ atHomologs }: MatchScore, { homologs }: Prediction): Map<string, HomologState> =>
+const mapStates = ({ atHomologs }: MatchScore, { homologs }: Prediction): Map<string, HomologState> =>
   new Map(atHomologs.map(({ homolog, state }) => [homologs[homolog].accession, state]));

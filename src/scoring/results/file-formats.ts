@@ -44,7 +44,7 @@ export function chooseFormat(accept: string | null): ResultFormatName {
   for (const name of RESULT_FORMAT_NAMES) {
     const { contentType, aliases } = RESULT_FORMATS[name];
     const types = [contentType.split(";")[0], ...aliases];
-    const quality = Math.max(...types.map((type) => qualityOf(type, ranges)));
+    const quality = Math.max(...types.map((type) => findQuality(type, ranges)));
     if (quality > most) [best, most] = [name, quality];
   }
   if (best) return best;
@@ -53,7 +53,7 @@ export function chooseFormat(accept: string | null): ResultFormatName {
 }
 
 /** Quality of the most specific range that contains the type. */
-function qualityOf(type: string, ranges: Map<string, number>): number {
+function findQuality(type: string, ranges: Map<string, number>): number {
   const range = [type, `${type.split("/")[0]}/*`, "*/*"].find((candidate) => ranges.has(candidate));
   return range === undefined ? 0 : ranges.get(range)!;
 }

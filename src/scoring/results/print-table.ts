@@ -1,8 +1,8 @@
 import { type XlsxCell, xlsxFile, xlsxText } from "../../platform/xlsx.ts";
-import { cellOf, matchObject } from "../table/column.ts";
+import { readCell, matchObject } from "../table/column.ts";
 import type { TableRow } from "../table/match-row.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
-import { headsOf } from "../table/print-tsv.ts";
+import { listHeads } from "../table/print-tsv.ts";
 import type { TablePart } from "../table/rows.ts";
 import type { ProteomeRow } from "../proteome/table.ts";
 import { TABLE_FORMATS, type TableFormat } from "../table/table-formats.ts";
@@ -14,14 +14,14 @@ export function tableWorkbook(
   parts: Iterable<TablePart> | AsyncIterable<TablePart>,
 ): Promise<ReadableStream<Uint8Array>> {
   const makeCells = (row: TableRow): XlsxCell[] =>
-    table.columns.map((column) => workbookCell(cellOf(column, row)));
+    table.columns.map((column) => workbookCell(readCell(column, row)));
   function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
     for (const part of all) for (const row of part.rows) yield makeCells(row);
   }
   async function* laterRows(all: AsyncIterable<TablePart>): AsyncGenerator<XlsxCell[]> {
     for await (const part of all) yield* rows([part]);
   }
-  const head = { title: "Matches", names: headsOf(table) };
+  const head = { title: "Matches", names: listHeads(table) };
   return xlsxFile(head, Symbol.iterator in parts ? rows(parts) : laterRows(parts));
 }
 

@@ -59,13 +59,13 @@ function newView(rows: readonly ProteomeRow[], values: FilterValues, order: stri
 
 function makeListing(rows: readonly ProteomeRow[]): Listing {
   const { facets } = facetRows(rows, TABLE.filters, {});
-  return { labels: facets.label, pValues: binsOf(rows), views: new Map() };
+  return { labels: facets.label, pValues: countBins(rows), views: new Map() };
 }
 
 /** Largest P values of the bins. Those above .5 are not told apart. */
 const BINS = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001];
 
-function binsOf(rows: readonly ProteomeRow[]): PValueBin[] {
+function countBins(rows: readonly ProteomeRow[]): PValueBin[] {
   const counts = BINS.map(() => 0);
   let scored = 0;
   for (const { overallPValue: p, overallPValueIs: is } of rows) {

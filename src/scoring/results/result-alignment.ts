@@ -29,7 +29,10 @@ interface MatchAlignment {
 }
 
 /** One alignment per match, in the order of patterns and matches. @param only number of the only one to make, from 1 */
-export function alignmentsOf({ identifier, prediction }: PredictionReport, only?: number): MatchAlignment[] {
+export function listAlignments(
+  { identifier, prediction }: PredictionReport,
+  only?: number,
+): MatchAlignment[] {
   const names = rowNames({ identifier, prediction });
   const matches = prediction.patterns.flatMap((pattern) =>
     pattern.matches.map((match) => ({ pattern, match })),
@@ -99,7 +102,7 @@ const line = (text: string): string => text.replace(/[\u0000-\u001F\u007F\u0085\
  * last residue; `ST` is the state of the homolog, `WT` its weight, `conservation` the conservation in tenths (9 from 0.9).
  */
 export function printStockholm(report: PredictionReport, only?: number): string {
-  return alignmentsOf(report, only)
+  return listAlignments(report, only)
     .map((alignment) => {
       const { number, pattern, match, rows, reference } = alignment;
       const label = ({ name, homolog }: AlignmentRow): string =>
@@ -185,7 +188,7 @@ export function printA3m(report: PredictionReport): string {
 
 /** Aligned FASTA, upper case and `-` only. With `only` it is one alignment, with rows of equal length. */
 export function printAlignedFasta(report: PredictionReport, only?: number): string {
-  return alignmentsOf(report, only)
+  return listAlignments(report, only)
     .flatMap(({ pattern, match, rows }) =>
       rows.map(
         ({ name, text, state }) =>

@@ -52,8 +52,8 @@ export function resultArchive(
   const parts = [
     {
       folder: FOLDER,
-      files: filesOf(report, job, forms),
-      dataset: datasetOf(title, report, job),
+      files: makeFiles(report, job, forms),
+      dataset: describeDataset(title, report, job),
       others: [...properties(report, job), ...provenance(report, job, forms)],
     },
   ];
@@ -69,7 +69,7 @@ export function resultArchive(
   return new Uint8Array(Buffer.concat([...zipFile(entries, at)]));
 }
 
-function* filesOf(
+function* makeFiles(
   report: AnnotatedReport,
   { query }: ArchivedJob,
   forms: readonly ArchivedForm[],
@@ -84,7 +84,7 @@ function* filesOf(
     yield file(name, contentType.split(";")[0], sentence, text);
 }
 
-function datasetOf(title: string, report: AnnotatedReport, job: ArchivedJob) {
+function describeDataset(title: string, report: AnnotatedReport, job: ArchivedJob) {
   const { patterns } = report.prediction;
   const lines = patterns.flatMap((pattern) =>
     pattern.matches.length === 0

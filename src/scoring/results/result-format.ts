@@ -13,7 +13,7 @@ import { isTableFormat, RESULT_FORMATS, type ScanFormatName } from "./file-forma
 import { JointScan } from "./joint-scan.ts";
 import { printTable } from "./print-table.ts";
 import { type ArchivedJob, resultArchive } from "./result-archive.ts";
-import { resultPart, scanOf, scanPart } from "./scan.ts";
+import { resultPart, makeScan, scanPart } from "./scan.ts";
 
 /** Formats of the result in an archive, all of them text. */
 const ARCHIVED = ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const;
@@ -91,7 +91,7 @@ export function printResult(task: AnyTask): Printed {
     return JSON.stringify(as.rows === "best" ? bestRows(rows) : rows);
   }
   if ("result" in as) return printReport(report, as.result, as);
-  if (as.scan === "json") return `${JSON.stringify(scanOf(report, as.view))}\n`;
+  if (as.scan === "json") return `${JSON.stringify(makeScan(report, as.view))}\n`;
   return printTable(TABLE_FORMATS[as.scan], MATCH_TABLES.scan, [scanPart(report, as.view)]);
 }
 

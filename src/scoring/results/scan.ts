@@ -12,7 +12,7 @@ import {
   ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
-import { classTypeOf } from "../corpus/motif-classes.ts";
+import { findClassType } from "../corpus/motif-classes.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { matchObject } from "../table/column.ts";
 import { isMatch, type MatchRow, patternName, queryName } from "../table/match-row.ts";
@@ -65,7 +65,7 @@ export interface Ranking {
 
 /** The matches of a prediction, best first. */
 export function rankScan(report: AnnotatedReport): Ranking {
-  const rows = resultRows(report, classTypeOf).filter(isMatch);
+  const rows = resultRows(report, findClassType).filter(isMatch);
   const ranked = rankMatches(report.prediction).map(({ number, rank, q, label, group, isBest }) =>
     Object.assign({}, rows[number - 1], { number, rank, q, label, group, isBest }),
   );
@@ -77,7 +77,7 @@ export const countTested = (rows: readonly MatchRow[]): number => rows.filter(({
 export const ALL: TableView = { values: {} };
 
 /** A scan as JSON; filters leave q-values unchanged. */
-export function scanOf(report: AnnotatedReport, view: TableView = ALL): Scan {
+export function makeScan(report: AnnotatedReport, view: TableView = ALL): Scan {
   const { identifier, protein, prediction } = report;
   const { method, queryLength, corpus, homologs, patterns, alignment } = prediction;
   const { tested, rows } = rankScan(report);
@@ -108,15 +108,15 @@ export const scanMatch = (row: ScanMatch): ScanMatch =>
 /** The rows of a scan, for tables. */
 export const scanPart = (report: AnnotatedReport, view: TableView): TablePart => ({
   rows: viewRows(SCAN_TABLE, rankScan(report).rows, view),
-  sequences: sequencesOf(report),
+  sequences: listSequences(report),
 });
 
 /** The rows of a result, for tables. */
 export const resultPart = (report: AnnotatedReport, view: TableView = ALL): TablePart => ({
-  rows: viewRows(MATCH_TABLES.result, resultRows(report, classTypeOf), view),
-  sequences: sequencesOf(report),
+  rows: viewRows(MATCH_TABLES.result, resultRows(report, findClassType), view),
+  sequences: listSequences(report),
 });
 
-const sequencesOf = ({ identifier, prediction }: AnnotatedReport): TablePart["sequences"] => [
+const listSequences = ({ identifier, prediction }: AnnotatedReport): TablePart["sequences"] => [
   { name: queryName(identifier), length: prediction.queryLength },
 ];

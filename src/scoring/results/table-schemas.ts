@@ -4,11 +4,11 @@ import { count, fraction, number, text } from "../prediction/prediction.ts";
 import type { Column } from "../table/column.ts";
 import type { Filter } from "../table/filters.ts";
 import type { MatchTable } from "../table/match-tables.ts";
-import { ordersOf } from "../table/view.ts";
+import { listOrders } from "../table/view.ts";
 
 /** JSON schemas and parameters of tables of matches, made from their columns. */
 
-function schemaOf({ type, description, choices, required }: Column): TSchema {
+function makeSchema({ type, description, choices, required }: Column): TSchema {
   const shapes: Record<Column["type"], () => TSchema> = {
     text: () => (choices ? oneOf(choices, description) : text(description)),
     count: () => count(description),
@@ -22,10 +22,10 @@ function schemaOf({ type, description, choices, required }: Column): TSchema {
 
 /** Schemas of the members that the columns of a table have in JSON. */
 export const matchProperties = ({ columns }: MatchTable): Record<string, TSchema> =>
-  Object.fromEntries(columns.flatMap((column) => (column.json ? [[column.json, schemaOf(column)]] : [])));
+  Object.fromEntries(columns.flatMap((column) => (column.json ? [[column.json, makeSchema(column)]] : [])));
 
 /** @param withExample documents an example, which generated requests contain */
-function parameterOf(filter: Filter, withExample: boolean): TSchema {
+function makeParameter(filter: Filter, withExample: boolean): TSchema {
   const { description } = filter;
   if (filter.kind === "limit")
     return filter.type === "fraction"
@@ -43,7 +43,7 @@ function parameterOf(filter: Filter, withExample: boolean): TSchema {
 }
 
 /** Earlier names of a parameter; all were true or false. */
-const aliasesOf = ({ name, aliases = {} }: Filter): [string, TSchema][] =>
+const listAliases = ({ name, aliases = {} }: Filter): [string, TSchema][] =>
   Object.keys(aliases).map((alias) => [
     alias,
     Type.Optional(Type.Boolean({ description: `Earlier name of \`${name}\`.`, deprecated: true })),
@@ -53,8 +53,8 @@ const aliasesOf = ({ name, aliases = {} }: Filter): [string, TSchema][] =>
 export const filterSchemas = ({ filters }: MatchTable, withExample = true): Record<never, TSchema> =>
   Object.fromEntries(
     filters.flatMap((filter) => [
-      [filter.name, Type.Optional(parameterOf(filter, withExample))] as [string, TSchema],
-      ...aliasesOf(filter),
+      [filter.name, Type.Optional(makeParameter(filter, withExample))] as [string, TSchema],
+      ...listAliases(filter),
     ]),
   );
 
@@ -62,7 +62,7 @@ export const filterSchemas = ({ filters }: MatchTable, withExample = true): Reco
 export const orderSchema = (table: MatchTable, fallback: string) =>
   Type.Optional(
     oneOf(
-      ordersOf(table),
+      listOrders(table),
       `Order by a column, descending after -; by default ${fallback}. Rows without a value come last.`,
     ),
   );

@@ -98,7 +98,7 @@ export class JobModels {
   async show(query: ModelQuery): Promise<JobModel> {
     const path = this.#findFile(query);
     try {
-      const description = this.#descriptionOf(query.job) ?? (await this.#find(query, path))?.description;
+      const description = this.#readDescription(query.job) ?? (await this.#find(query, path))?.description;
       const model = description ? (JSON.parse(description) as StructureModel) : null;
       return { model, problem: null };
     } catch (error) {
@@ -116,7 +116,7 @@ export class JobModels {
     return { bytes: unpackedContent(found.content, query.job), format };
   }
 
-  #descriptionOf(job: string): string | null {
+  #readDescription(job: string): string | null {
     const sql = `SELECT description FROM job_model WHERE ${JOB}`;
     const row = this.database.query(sql).get(job) as Pick<StoredModel, "description"> | null;
     return row?.description ?? null;
@@ -137,7 +137,7 @@ export class JobModels {
 
   /** Name of the file in the folder; undefined without one. */
   #findFile({ accessions }: ModelQuery): string | undefined {
-    return accessions.flatMap(fileNamesOf).find((one) => existsSync(join(this.#folder, one)));
+    return accessions.flatMap(listFileNames).find((one) => existsSync(join(this.#folder, one)));
   }
 
   #inFolder(name: string, sequence: string): Promise<DescribedModel> {
@@ -165,7 +165,7 @@ function unpackedContent(content: Bytes, job: string): Bytes {
   }
 }
 /** Names of files in the order in which they are looked for: AlphaFold's newest version first. */
-export function fileNamesOf(accession: string): string[] {
+export function listFileNames(accession: string): string[] {
   if (!/^[A-Za-z0-9][\w.-]{0,39}$/.test(accession)) return [];
   const alphaFold = Array.from({ length: 9 }, (_, i) => `AF-${accession}-F1-model_v${9 - i}`);
   const packed = (name: string): string[] => [name, `${name}.gz`];

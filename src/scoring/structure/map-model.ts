@@ -39,7 +39,7 @@ export function mapModel(query: string, { chains, isPrediction }: ModelFile): Ma
       const letter = at(i)?.letter ?? query[i];
       return letter === query[i] || letter === "X" || query[i] === "X" ? [] : `${query[i]}${i + 1}${letter}`;
     }),
-    missing: spansOf(positions.filter((i) => at(i) === undefined)),
+    missing: findSpans(positions.filter((i) => at(i) === undefined)),
   };
 }
 
@@ -95,7 +95,7 @@ function pairsOfChains(query: string, chains: readonly ModelChain[]): Int32Array
   });
 }
 
-function spansOf(places: readonly number[]): StructureModel["missing"] {
+function findSpans(places: readonly number[]): StructureModel["missing"] {
   const spans: StructureModel["missing"] = [];
   for (const place of places) {
     const last = spans.at(-1);

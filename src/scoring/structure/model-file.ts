@@ -48,14 +48,14 @@ interface Atom {
 
 /** @throws Problem invalid_request naming the line */
 export function readModel(text: string): ModelFile {
-  const format = formatOf(text);
+  const format = detectFormat(text);
   const chains = new Map<string, ModelChain>();
   // Predictions have one value per residue, experiments one per atom.
   let isUniform = true;
   let previous: Atom | undefined;
   for (const atom of format === "pdb" ? pdbAtoms(text) : cifAtoms(text)) {
     const { chain, number, bFactor } = atom;
-    const letter = letterOf(atom);
+    const letter = findLetter(atom);
     if (letter === undefined) continue;
     if (previous?.number === number && previous.chain === chain) isUniform &&= previous.bFactor === bFactor;
     previous = atom;
@@ -73,7 +73,7 @@ export function readModel(text: string): ModelFile {
 }
 
 /** Undefined for ligands, ions and water. */
-const letterOf = ({ component, isHetero }: Atom): string | undefined =>
+const findLetter = ({ component, isHetero }: Atom): string | undefined =>
   LETTERS.get(component) ?? (isHetero ? undefined : "X");
 
 /** True if the B factors are percentages. */
@@ -88,7 +88,7 @@ const isExperiment = (text: string, format: ModelFormat): boolean =>
     : /^_exptl\./m.test(text) && !/^_ma_|THEORETICAL MODEL/m.test(text);
 
 /** @throws Problem invalid_request */
-export function formatOf(text: string): ModelFormat {
+export function detectFormat(text: string): ModelFormat {
   if (/^_atom_site\./m.test(text)) return "mmcif";
   if (/^(?:ATOM {2}|HETATM)/m.test(text)) return "pdb";
   throw invalid("the file is neither mmCIF nor PDB. Expected _atom_site or ATOM records.");
@@ -147,7 +147,7 @@ function* cifAtoms(text: string): Generator<Atom> {
         throw invalid(`line ${number} has ${cells.length} values; _atom_site has ${names.length} columns.`);
       const cell = (column: keyof typeof CIF): string => cells[at![column]] ?? "";
       model ??= cell("model");
-      if (cell("model") === model) yield atomOf(cell, number);
+      if (cell("model") === model) yield parseAtom(cell, number);
     } else if (at) return;
   }
 }
@@ -171,7 +171,7 @@ const splitCells = (line: string): string[] =>
       )
     : line.trim().split(/\s+/);
 
-const atomOf = (cell: (column: keyof typeof CIF) => string, line: number): Atom => ({
+const parseAtom = (cell: (column: keyof typeof CIF) => string, line: number): Atom => ({
   isHetero: cell("group") === "HETATM",
   name: cell("name"),
   component: cell("component"),

@@ -47,7 +47,7 @@ export function columnNamed(name: string, columns: readonly Column[]): Column {
 }
 
 /** The content of a cell; null without a value. */
-export function cellOf(column: Column, row: TableRow): string | number | boolean | null {
+export function readCell(column: Column, row: TableRow): string | number | boolean | null {
   if (column.of === "query") return column.value(row) ?? null;
   return (isMatch(row) ? column.value(row) : column.missing?.(row)) ?? null;
 }
@@ -55,5 +55,5 @@ export function cellOf(column: Column, row: TableRow): string | number | boolean
 /** A match as JSON: the members that columns have, without nested objects. */
 export const matchObject = (columns: readonly Column[], row: MatchRow): MatchRow =>
   Object.fromEntries(
-    columns.flatMap((column) => (column.json ? [[column.json, cellOf(column, row)]] : [])),
+    columns.flatMap((column) => (column.json ? [[column.json, readCell(column, row)]] : [])),
   ) as unknown as MatchRow;

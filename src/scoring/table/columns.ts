@@ -104,7 +104,7 @@ export const COLUMNS: readonly Column[] = [
       description: "Only matches with at most this q-value.",
       type: "fraction",
       maximum: 1,
-      valueOf: ofMatch(({ q }) => q),
+      readValue: ofMatch(({ q }) => q),
     },
   },
   {
@@ -201,7 +201,7 @@ export const COLUMNS: readonly Column[] = [
       title: "Kept in homologs",
       description: "Only matches that these per cent of the homologs keep.",
       choices: KEPT_BANDS,
-      valueOf: ofMatch(keptBand),
+      readValue: ofMatch(keptBand),
     },
   },
   {
@@ -246,7 +246,7 @@ export const COLUMNS: readonly Column[] = [
       title: "Region",
       description: "Only matches in regions predicted to be disordered, or ordered.",
       choices: { disordered: "Disordered", ordered: "Ordered" },
-      valueOf: ofMatch((row) => {
+      readValue: ofMatch((row) => {
         const value = isDisordered(row);
         return value === null ? null : value ? "disordered" : "ordered";
       }),
@@ -335,7 +335,7 @@ export const COLUMNS: readonly Column[] = [
       title: "Domains",
       description: "Only matches inside, or outside, the imported domains of the protein.",
       choices: { inside: "In a domain", outside: "Outside domains" },
-      valueOf: ofMatch(({ notes }) => (notes ? (notes.domains.length > 0 ? "inside" : "outside") : null)),
+      readValue: ofMatch(({ notes }) => (notes ? (notes.domains.length > 0 ? "inside" : "outside") : null)),
       switches: {
         "--inside-domains": ["inside", "Print only matches that lie in a domain (labd features add)."],
         "--outside-domains": ["outside", "Print only matches that lie in no domain."],
@@ -358,7 +358,7 @@ export const COLUMNS: readonly Column[] = [
       type: "count",
       maximum: 1000,
       flag: "--near-phosphosite",
-      valueOf: ofMatch(({ notes }) => notes?.phosphosite),
+      readValue: ofMatch(({ notes }) => notes?.phosphosite),
     },
   },
   {

@@ -21,9 +21,9 @@ export interface ChoiceFilter extends Named {
   choices: Readonly<Record<string, string>> | null;
   /** Only one value can be chosen; `boolean` also documents it as true or false. */
   single?: "text" | "boolean";
-  valueOf: (row: TableRow) => string | null;
+  readValue: (row: TableRow) => string | null;
   /** Name of the value on pages, of filters whose values follow from the rows. */
-  nameOf?: (row: TableRow) => string | null | undefined;
+  readName?: (row: TableRow) => string | null | undefined;
 }
 
 /** Lists the rows whose number is at most the given one. Rows without a number do not pass. */
@@ -31,7 +31,7 @@ export interface LimitFilter extends Named {
   kind: "limit";
   type: "fraction" | "count";
   maximum: number;
-  valueOf: (row: TableRow) => number | null | undefined;
+  readValue: (row: TableRow) => number | null | undefined;
 }
 
 export type Filter = ChoiceFilter | LimitFilter;
@@ -41,9 +41,9 @@ export type FilterValues = Readonly<Record<string, readonly string[] | number | 
 
 /** Makes a function of matches one of rows: rows without a match have no value. */
 export const ofMatch =
-  <Value>(valueOf: (row: MatchRow) => Value) =>
+  <Value>(readValue: (row: MatchRow) => Value) =>
   (row: TableRow): Value | null =>
-    isMatch(row) ? valueOf(row) : null;
+    isMatch(row) ? readValue(row) : null;
 
 /** A function that tells whether a row passes all filters, but the one named `except`. */
 export function passes(
@@ -54,9 +54,9 @@ export function passes(
   const tests = filters.flatMap((filter): ((row: TableRow) => boolean)[] => {
     const value = values[filter.name];
     if (value === undefined || filter.name === except) return [];
-    if (filter.kind === "limit") return [(row) => (filter.valueOf(row) ?? Infinity) <= (value as number)];
+    if (filter.kind === "limit") return [(row) => (filter.readValue(row) ?? Infinity) <= (value as number)];
     const chosen = new Set<string | null>(value as readonly string[]);
-    return [(row) => chosen.has(filter.valueOf(row))];
+    return [(row) => chosen.has(filter.readValue(row))];
   });
   return (row) => tests.every((test) => test(row));
 }
@@ -146,7 +146,7 @@ export function facetRows<Row extends TableRow>(
   const found = facets.map(() => new Map<string, FacetChoice>());
   const passing: Row[] = [];
   for (const row of rows) {
-    const own = facets.map((facet, i) => choiceOf(found[i], facet, row));
+    const own = facets.map((facet, i) => findChoice(found[i], facet, row));
     if (!isWithin(row)) continue;
     let failures = 0;
     let failed: FacetChoice | null = null;
@@ -167,11 +167,11 @@ export function facetRows<Row extends TableRow>(
 }
 
 /** The choice that a row belongs to; null for a row without a value. */
-function choiceOf(known: Map<string, FacetChoice>, facet: ChoiceFilter, row: TableRow): FacetChoice | null {
-  const value = facet.valueOf(row);
+function findChoice(known: Map<string, FacetChoice>, facet: ChoiceFilter, row: TableRow): FacetChoice | null {
+  const value = facet.readValue(row);
   if (value === null) return null;
   let choice = known.get(value);
-  if (!choice) known.set(value, (choice = { value, name: facet.nameOf?.(row) ?? value, count: 0 }));
+  if (!choice) known.set(value, (choice = { value, name: facet.readName?.(row) ?? value, count: 0 }));
   return choice;
 }
 

@@ -28,15 +28,15 @@ export const KEPT_BANDS = {
 
 /** A choice of one of two. */
 export const either = (
-  filter: Omit<ChoiceFilter, "kind" | "choices" | "valueOf">,
+  filter: Omit<ChoiceFilter, "kind" | "choices" | "readValue">,
   choices: readonly [yes: string, no: string],
-  valueOf: (row: MatchRow) => boolean | null | undefined,
+  readValue: (row: MatchRow) => boolean | null | undefined,
 ): ChoiceFilter => ({
   kind: "choice",
   single: "boolean",
   choices: { true: choices[0], false: choices[1] },
-  valueOf: ofMatch((row) => {
-    const value = valueOf(row);
+  readValue: ofMatch((row) => {
+    const value = readValue(row);
     return value === null || value === undefined ? null : String(value);
   }),
   ...filter,
@@ -50,7 +50,7 @@ export function keptBand({ kept, homologs }: MatchRow): string | null {
 }
 
 /** Commas separate the values of a filter. */
-export const speciesOf = ({ protein }: QueryPart): string =>
+export const readSpecies = ({ protein }: QueryPart): string =>
   protein?.taxon == null ? (protein?.organism ?? "unknown").replaceAll(",", "") : String(protein.taxon);
 
 export const isDisordered = ({ disorder }: Pick<MatchRow, "disorder">): boolean | null =>
@@ -69,12 +69,12 @@ export const MISSING = { "no match": "No match", failed: "Failed", waiting: "Wai
 
 export const verdictFilter = (
   filter: Pick<ChoiceFilter, "name" | "title" | "description">,
-  valueOf: (row: MatchRow) => string | null | undefined,
+  readValue: (row: MatchRow) => string | null | undefined,
   missing: Readonly<Record<string, string>> = {},
 ): ChoiceFilter => ({
   kind: "choice",
   choices: { ...VERDICTS, [NOT_SCORED]: "Not scored", ...missing },
-  valueOf: (row) =>
-    isMatch(row) ? (valueOf(row) ?? NOT_SCORED) : row.missing in missing ? row.missing : null,
+  readValue: (row) =>
+    isMatch(row) ? (readValue(row) ?? NOT_SCORED) : row.missing in missing ? row.missing : null,
   ...filter,
 });

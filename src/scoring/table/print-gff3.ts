@@ -1,4 +1,4 @@
-import { type Column, cellOf, columnNamed } from "./column.ts";
+import { type Column, readCell, columnNamed } from "./column.ts";
 import { isMatch, type MatchRow, type TableRow } from "./match-row.ts";
 import type { MatchTable } from "./match-tables.ts";
 import { printCell } from "./print-tsv.ts";
@@ -10,7 +10,7 @@ export const GFF3_HEAD = "##gff-version 3\n";
 const FIELDS = new Set(["start", "end", "method"]);
 
 /** Columns of the attributes, each with its name: reserved ones are capitalised, our own are not, as GFF3 demands. */
-const attributesOf = ({ columns, gff3 }: MatchTable): (readonly [string, Column])[] => {
+const listAttributes = ({ columns, gff3 }: MatchTable): (readonly [string, Column])[] => {
   const first = gff3.first.split(" ").flatMap((name) => (name === "" ? [] : columnNamed(name, columns)));
   const own = columns.filter((column) => !first.includes(column));
   return [...first, ...own]
@@ -23,7 +23,7 @@ const attributesOf = ({ columns, gff3 }: MatchTable): (readonly [string, Column]
  * precedes its first feature. Rows without a match and empty attributes are left out.
  */
 export function printGff3(table: MatchTable, { rows, sequences }: TablePart): string {
-  const attributes = attributesOf(table);
+  const attributes = listAttributes(table);
   const sequence = columnNamed(table.gff3.sequence, table.columns);
   const score = columnNamed(table.gff3.score, table.columns);
   const described = new Set(sequences.map(({ name }) => name));
@@ -33,9 +33,9 @@ export function printGff3(table: MatchTable, { rows, sequences }: TablePart): st
     return regionLine(name, protein?.length ?? 0);
   };
   const lines = rows.filter(isMatch).map((row: MatchRow) => {
-    const name = String(cellOf(sequence, row));
+    const name = String(readCell(sequence, row));
     const text = attributes.flatMap(([attribute, column]) => {
-      const value = printCell(cellOf(column, row));
+      const value = printCell(readCell(column, row));
       return value === "" ? [] : `${attribute}=${escapeAttribute(value)}`;
     });
     const place = [
@@ -45,7 +45,7 @@ export function printGff3(table: MatchTable, { rows, sequences }: TablePart): st
       row.start,
       row.end,
     ];
-    const fields = [...place, printCell(cellOf(score, row)) || ".", ".", ".", text.join(";")];
+    const fields = [...place, printCell(readCell(score, row)) || ".", ".", ".", text.join(";")];
     return `${describe(row, name)}${fields.join("\t")}\n`;
   });
   return sequences.map(({ name, length }) => regionLine(name, length)).join("") + lines.join("");

@@ -1,17 +1,19 @@
-import { type Cell, cellOf } from "./column.ts";
+import { type Cell, readCell } from "./column.ts";
 import type { MatchTable } from "./match-tables.ts";
 import type { TablePart } from "./rows.ts";
 
 /** The names of the columns, as in the first line of TSV and XLSX. */
-export const headsOf = ({ columns, heads }: MatchTable): string[] =>
+export const listHeads = ({ columns, heads }: MatchTable): string[] =>
   columns.map(({ name }) => heads[name] ?? name);
 
-export const printTsvHead = (table: MatchTable): string => `${headsOf(table).join("\t")}\n`;
+export const printTsvHead = (table: MatchTable): string => `${listHeads(table).join("\t")}\n`;
 
 /** One line per row: numbers with at most four decimals, empty without a value. */
 export const printTsv = ({ columns }: MatchTable, { rows }: TablePart): string =>
   rows
-    .map((row) => `${columns.map((column) => withoutControls(printCell(cellOf(column, row)))).join("\t")}\n`)
+    .map(
+      (row) => `${columns.map((column) => withoutControls(printCell(readCell(column, row)))).join("\t")}\n`,
+    )
     .join("");
 
 /** A cell as text. */

@@ -1,6 +1,6 @@
 import type { Column } from "./column.ts";
 import { queryName } from "./match-row.ts";
-import { CLASS_TYPES, speciesOf } from "./match-values.ts";
+import { CLASS_TYPES, readSpecies } from "./match-values.ts";
 
 /** Columns of the query, the protein and the motif, and the numbers of the match. */
 export const QUERY_COLUMNS: readonly Column[] = [
@@ -59,8 +59,8 @@ export const QUERY_COLUMNS: readonly Column[] = [
       description:
         "Only matches in these species: taxa, or scientific names without commas of organisms without a taxon.",
       choices: null,
-      valueOf: speciesOf,
-      nameOf: ({ protein }) => protein?.organism,
+      readValue: readSpecies,
+      readName: ({ protein }) => protein?.organism,
     },
   },
   {
@@ -97,8 +97,8 @@ export const QUERY_COLUMNS: readonly Column[] = [
       description:
         "Only matches of these motifs: names of motif classes, or expressions with ; for each comma.",
       choices: null,
-      valueOf: ({ motif }) => motif.replaceAll(",", ";"),
-      nameOf: ({ motif }) => motif,
+      readValue: ({ motif }) => motif.replaceAll(",", ";"),
+      readName: ({ motif }) => motif,
     },
   },
   {
@@ -133,7 +133,7 @@ export const QUERY_COLUMNS: readonly Column[] = [
       title: "Class type",
       description: "Only classes of these types; other: expressions and classes of unknown type.",
       choices: { ...CLASS_TYPES, other: "Other" },
-      valueOf: ({ type }) => type ?? "other",
+      readValue: ({ type }) => type ?? "other",
     },
   },
 ];

@@ -30,11 +30,11 @@ type Report = PredictionReport & { notes?: readonly MatchNotes[] | undefined };
 
 /**
  * The matches of a prediction in the order of its patterns, and a row for each pattern without a match.
- * @param typeOf type of a motif class by its name
+ * @param findType type of a motif class by its name
  */
 export function resultRows(
   { identifier, protein, prediction, notes }: Report,
-  typeOf: (name: string) => ClassType | null,
+  findType: (name: string) => ClassType | null,
 ): TableRow[] {
   const disorder = prediction.alignment?.disorder;
   let number = 0;
@@ -44,7 +44,7 @@ export function resultRows(
       query: identifier,
       protein: protein ?? null,
       motif: patternName(pattern),
-      type: name === null ? null : typeOf(name),
+      type: name === null ? null : findType(name),
       expression,
       explanation,
       method: prediction.method,

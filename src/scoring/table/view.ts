@@ -1,4 +1,4 @@
-import { cellOf, type Column } from "./column.ts";
+import { readCell, type Column } from "./column.ts";
 import { type FilterValues, filterRows } from "./filters.ts";
 import { isMatch, type TableRow } from "./match-row.ts";
 import type { MatchTable } from "./match-tables.ts";
@@ -16,7 +16,7 @@ const OWN_NAMES: Readonly<Record<string, string>> = { p: "conservation_p" };
 export const orderName = ({ name }: Column): string => OWN_NAMES[name] ?? name;
 
 /** All orders of a table, ascending and descending. */
-export const ordersOf = ({ columns }: MatchTable): string[] => {
+export const listOrders = ({ columns }: MatchTable): string[] => {
   const names = columns.map(orderName);
   const aliases = Object.keys(ALIASES).filter((alias) => names.includes(ALIASES[alias]));
   return [...new Set([...names, ...aliases])].flatMap((name) => [name, `-${name}`]);
@@ -30,10 +30,10 @@ export function orderColumn({ columns }: MatchTable, order: string): Column | un
 }
 
 /** The value by which a row is ordered: a choice by its place among the choices. */
-function valueOf(column: Column, row: TableRow): string | number | null {
+function sortValue(column: Column, row: TableRow): string | number | null {
   if (column.order)
     return (isMatch(row) || column.of === "query" ? column.order(row as never) : null) ?? null;
-  const cell = cellOf(column, row);
+  const cell = readCell(column, row);
   if (column.choices && typeof cell === "string") {
     const place = column.choices.indexOf(cell);
     return place < 0 ? null : place;
@@ -61,7 +61,7 @@ export function orderRows<Row extends TableRow>(
   if (!column) return rows;
   const sign = order!.startsWith("-") ? -1 : 1;
   return rows
-    .map((row) => ({ row, value: valueOf(column, row) }))
+    .map((row) => ({ row, value: sortValue(column, row) }))
     .sort((a, b) => compare(a.value, b.value, sign))
     .map(({ row }) => row);
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { cellOf, type Column } from "../../scoring/table/column.ts";
+import { readCell, type Column } from "../../scoring/table/column.ts";
 import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
 import { NOT_SCORED } from "../../scoring/table/match-values.ts";
 import { orderName } from "../../scoring/table/view.ts";
@@ -27,7 +27,7 @@ const DECIMALS = new Set(["cs", "expected", "disorder"]);
 function cell(column: Column, row: TableRow): ComponentChildren {
   const own = CELLS[column.name];
   if (own) return own(row);
-  const value = cellOf(column, row);
+  const value = readCell(column, row);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return value ?? (column.type === "text" || !isMatch(row) ? "" : "–");
   if (column.type === "count") return formatCount(value);

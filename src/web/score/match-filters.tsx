@@ -158,7 +158,7 @@ function Slider({ filter, values, rows, onChange }: LimitProps) {
 function Bars({ filter, rows }: { filter: LimitFilter; rows: readonly TableRow[] }) {
   const counts = Array<number>(BINS).fill(0);
   for (const row of rows) {
-    const value = filter.valueOf(row);
+    const value = filter.readValue(row);
     if (value != null) counts[Math.min(BINS - 1, Math.floor((value / MAX_Q) * BINS))]++;
   }
   const most = Math.max(...counts);

@@ -1,4 +1,4 @@
-import { placeOf, readProteinText } from "../../motif/protein-text.ts";
+import { findPlace, readProteinText } from "../../motif/protein-text.ts";
 
 /** Proteins as people enter them: a sequence, FASTA, or accessions of proteins in the corpus. */
 
@@ -73,7 +73,7 @@ function readFasta(text: string): ProteinInput {
 
 /** The problem and its place: the character, and the line if there are several. */
 function wrong(text: string, position: number, reason: string): ProteinInput {
-  const { line, character } = placeOf(text, position);
+  const { line, character } = findPlace(text, position);
   const place = /[\r\n]/.test(text) ? `line ${line}, character ${character}` : `character ${character}`;
   return { kind: "wrong", message: `${place}: ${reason}` };
 }

@@ -16,14 +16,14 @@ const SETS: Record<string, string> = {
   elmIdentifierName: `${UPPER}${UPPER.toLowerCase()}${DIGITS}-_`,
 };
 
-const classOf = (name: string) => {
+const findClass = (name: string) => {
   const { type } = (SERVICE.operations.RunJob.request as Record<string, Field>)[name];
   if ("isPrediction" in type || !type.characters) throw new Error(`${name} has no characters.`);
   return type.characters;
 };
 
 test.each(Object.keys(SETS))("%s allows exactly the characters of the specification", (name) => {
-  const outsider = disallowedCharacter(classOf(name));
+  const outsider = disallowedCharacter(findClass(name));
   const allowed: string[] = [];
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = String.fromCodePoint(code);
@@ -33,7 +33,7 @@ test.each(Object.keys(SETS))("%s allows exactly the characters of the specificat
 });
 
 test("derives the patterns of the schema", () => {
-  expect(Object.keys(SETS).map((name) => printXsdPattern(classOf(name)))).toEqual([
+  expect(Object.keys(SETS).map((name) => printXsdPattern(findClass(name)))).toEqual([
     String.raw`[A-Z\s]*`,
     String.raw`[0-9ACDEFGHIKLMNPQRSTVWY.,\^$*+?|\[\]{}()\s]*`,
     String.raw`[A-Za-z0-9\-_]*`,

@@ -60,7 +60,7 @@ function request(next: Random): Node {
 
 const children = (node: Node): Node[] =>
   node.content.filter((child): child is Node => typeof child !== "string");
-const valueOf = (next: Random, root: Node): Node =>
+const makeValue = (next: Random, root: Node): Node =>
   pick(next, children(root).length > 0 ? children(root) : [root]);
 
 /** Places in the text of a value where markup may be put without cutting a reference. */
@@ -88,12 +88,12 @@ f:id="x"  xmlns:new="urn:new"  t:id="1"`
 
 /** Changes that the schema may or may not mind; whether it does is for the oracle to say. */
 const SCHEMA_CHANGES: ((next: Random, root: Node) => void)[] = [
-  (next, root) => insert(next, valueOf(next, root), pick(next, ODD)),
-  (next, root) => insert(next, valueOf(next, root), pick(next, ODD)),
+  (next, root) => insert(next, makeValue(next, root), pick(next, ODD)),
+  (next, root) => insert(next, makeValue(next, root), pick(next, ODD)),
   (next, root) =>
     insert(
       next,
-      valueOf(next, root),
+      makeValue(next, root),
       pick(next, ["<!-- c -->", "<![CDATA[]]>", "<![CDATA[AC]]>", "<![CDATA[ac&]]>"]),
     ),
   (next, root) => void root.content.splice(Math.floor(next() * root.content.length), 1),
@@ -101,9 +101,9 @@ const SCHEMA_CHANGES: ((next: Random, root: Node) => void)[] = [
     void root.content.splice(
       Math.floor(next() * root.content.length),
       0,
-      structuredClone(valueOf(next, root)),
+      structuredClone(makeValue(next, root)),
     ),
-  (next, root) => void root.content.push(structuredClone(valueOf(next, root))),
+  (next, root) => void root.content.push(structuredClone(makeValue(next, root))),
   (next, root) => {
     for (let i = 0; i < 5; i++)
       root.content.push(leaf(pick(next, ["elmIdentifierName", "regularExpression"]), "A"));
@@ -116,7 +116,7 @@ const SCHEMA_CHANGES: ((next: Random, root: Node) => void)[] = [
       pick(next, ["x", " ", "\n", "&#32;", "&#160;", "<![CDATA[ ]]>", "<![CDATA[x]]>", "<!--x-->"]),
     ),
   (next, root) => {
-    valueOf(next, root).name = pick(next, [
+    makeValue(next, root).name = pick(next, [
       "JobIdentifier",
       "querySequence",
       "Identifier",
@@ -130,13 +130,13 @@ const SCHEMA_CHANGES: ((next: Random, root: Node) => void)[] = [
     root.name = pick(next, ["RunJob", "GetStatus", "GetResult", "runJob", "Foo", "__proto__"]);
   },
   (next, root) => {
-    valueOf(next, root).prefix = pick(next, ["f", "none", "t"]);
+    makeValue(next, root).prefix = pick(next, ["f", "none", "t"]);
   },
   (next, root) => {
     root.prefix = pick(next, ["f", "t"]);
   },
-  (next, root) => void pick(next, [root, valueOf(next, root)]).attributes.push(pick(next, ATTRIBUTES)),
-  (next, root) => void valueOf(next, root).content.push(leaf(pick(next, ["a", "identifier"]), "")),
+  (next, root) => void pick(next, [root, makeValue(next, root)]).attributes.push(pick(next, ATTRIBUTES)),
+  (next, root) => void makeValue(next, root).content.push(leaf(pick(next, ["a", "identifier"]), "")),
   (next, root) => {
     for (const child of children(root))
       if (child.name === "scoringModel") {

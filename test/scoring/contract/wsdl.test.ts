@@ -21,7 +21,7 @@ interface Found {
   target: string;
 }
 
-function elementsOf(document: string): Found[] {
+function findElements(document: string): Found[] {
   const found: Found[] = [];
   const targets = [""];
   const parser = new SaxesParser({ xmlns: true });
@@ -42,7 +42,7 @@ function elementsOf(document: string): Found[] {
   return found;
 }
 
-const ELEMENTS = elementsOf(DOCUMENT);
+const ELEMENTS = findElements(DOCUMENT);
 
 test("declares only SOAP 1.1, as even an unused prefix makes gSOAP use 1.2", () => {
   expect(DOCUMENT).toContain('location="http://host:1/soap?a=1&amp;b=2"');
@@ -92,7 +92,7 @@ test("extends the sequence of a match with optional elements at its end only", (
   const [, sequence] = predictionSchema()
     .split('<xs:complexType name="MotifMatch">')[1]
     .split(/<\/?xs:sequence>/);
-  const elements = elementsOf(`<sequence xmlns:xs="${XSD}" xmlns:p="urn:p">${sequence}</sequence>`);
+  const elements = findElements(`<sequence xmlns:xs="${XSD}" xmlns:p="urn:p">${sequence}</sequence>`);
   const parts = elements.flatMap(({ attributes: { name, minOccurs } }) =>
     name ? [{ name, minOccurs }] : [],
   );

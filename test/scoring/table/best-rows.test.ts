@@ -19,12 +19,12 @@ test("a smaller P value is better, of equals a larger z, and any is better than 
     overallPValue,
     z,
   });
-  const bestOf = (...rows: MatchRow[]) => bestRows(rows)[0].number;
+  const findBest = (...rows: MatchRow[]) => bestRows(rows)[0].number;
   const [none, weak, weaker, strong] = [
     match(1, null, null),
     match(2, 0.4, 0.2),
     match(3, 0.4, 0.1),
     match(4, 0.02, 1.9),
   ];
-  expect([bestOf(none), bestOf(none, weaker, weak), bestOf(none, weak, strong)]).toEqual([1, 2, 4]);
+  expect([findBest(none), findBest(none, weaker, weak), findBest(none, weak, strong)]).toEqual([1, 2, 4]);
 });

@@ -3,10 +3,10 @@ import { Type } from "typebox";
 import { renderToString } from "preact-render-to-string";
 import { filterFlags } from "../../../src/commands/filter-flags.ts";
 import { formatSchema } from "../../../src/scoring/api/json-schemas.ts";
-import { contentOf } from "../../../src/scoring/api/json-operations.ts";
+import { describeContent } from "../../../src/scoring/api/json-operations.ts";
 import { printTable } from "../../../src/scoring/results/print-table.ts";
 import { filterSchemas, matchProperties, orderSchema } from "../../../src/scoring/results/table-schemas.ts";
-import { cellOf, type Column, matchObject } from "../../../src/scoring/table/column.ts";
+import { readCell, type Column, matchObject } from "../../../src/scoring/table/column.ts";
 import { COLUMNS } from "../../../src/scoring/table/columns.ts";
 import { ofMatch } from "../../../src/scoring/table/filters.ts";
 import { isMatch, type MatchRow } from "../../../src/scoring/table/match-row.ts";
@@ -36,7 +36,7 @@ const length: Column = {
     description: "Only matches with at most this many residues.",
     type: "count",
     maximum: 1000,
-    valueOf: ofMatch(({ text }) => text.length),
+    readValue: ofMatch(({ text }) => text.length),
   },
 };
 
@@ -48,7 +48,9 @@ const csv: TableFormat = {
   sentence: "One line per match, separated by commas.",
   head: ({ columns }) => `${columns.map(({ name }) => name).join(",")}\n`,
   print: ({ columns }, { rows }) =>
-    rows.map((row) => `${columns.map((column) => JSON.stringify(cellOf(column, row))).join(",")}\n`).join(""),
+    rows
+      .map((row) => `${columns.map((column) => JSON.stringify(readCell(column, row))).join(",")}\n`)
+      .join(""),
 };
 
 const tables = makeTables([...COLUMNS, length]);
@@ -124,5 +126,5 @@ test("the format is printed, and documented for requests and responses", () => {
   expect(lines[0]).toEndWith(",match_length");
   const formats = { ...TABLE_FORMATS, csv };
   expect(formatSchema(formats)).toMatchObject({ enum: Object.keys(formats) });
-  expect(contentOf(formats)["text/csv"].schema).toMatchObject({ description: csv.sentence });
+  expect(describeContent(formats)["text/csv"].schema).toMatchObject({ description: csv.sentence });
 });
