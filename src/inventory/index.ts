@@ -7,7 +7,7 @@ export { inventoryAliases, inventoryRoutes } from "./api/route.ts";
 export { prepareSearch } from "./api/route-search.ts";
 export { REQUEST_PROCESS } from "./api/remote-request.ts";
 export { RequestPool } from "./api/request-pool.ts";
-export { titleOf } from "./resources/lists.ts";
+export { listTitle } from "./resources/lists.ts";
 export { PEOPLE, RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export { type DueList, reminders, type Reminders, REMINDER_REASONS } from "./records/reminders.ts";

@@ -1,4 +1,4 @@
-import { type DueList, REMINDER_REASONS, titleOf } from "../inventory/index.ts";
+import { type DueList, REMINDER_REASONS, listTitle } from "../inventory/index.ts";
 
 /** Records of each list that an e-mail shows. */
 export const SHOWN = 50;
@@ -35,7 +35,7 @@ const SUBJECTS = { expiring: "expiring soon", below_minimum: "below minimum" } a
 
 function listText({ reason, segment, total, shown }: DueList, base: string): string {
   const { title, query } = REMINDER_REASONS[reason];
-  const heading = `${titleOf(segment)} ${title} (${total})`;
+  const heading = `${listTitle(segment)} ${title} (${total})`;
   const lines = shown.map(({ values, isNew }) => {
     const facts = reason === "expiring" ? formatExpiry(values) : formatAmount(values);
     const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");

@@ -118,7 +118,7 @@ export class ReminderSender {
     store.postpone(user, nextMorning(clock.now()));
     if (!subscription.isVerified) return this.#askOnce(subscription);
     const last = reminders.last();
-    const lists = reminders.dueOf(accounts.readActor(user), seen, SHOWN);
+    const lists = reminders.listDue(accounts.readActor(user), seen, SHOWN);
     if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
     try {
       await send!({

@@ -67,7 +67,7 @@ try {
         actor,
         resources,
         results: 5,
-        limitOf: (resource) => parseDeletedFilter(resource, new URLSearchParams()),
+        makeCondition: (resource) => parseDeletedFilter(resource, new URLSearchParams()),
       });
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;

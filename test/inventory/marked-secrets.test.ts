@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { recordEvents } from "../../src/inventory/index.ts";
 import type { Actor } from "../../src/inventory/model/access.ts";
 import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
-import { columnOf, COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
+import { columnName, COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
 import { DECLARED, type RoutedResource } from "../../src/inventory/resources/index.ts";
 import { SHOWN_LISTS, type Lab, openLab, pathsOf } from "./harness.ts";
 import { seeded } from "./random.ts";
@@ -206,7 +206,7 @@ function secretIdsFor(as: string | undefined): Set<string> {
       const far = DECLARED.get(to ?? form?.idsOf ?? "");
       if (!far || !isGuarded(far)) continue;
       const value = `c.after ->> '$.${field}'`;
-      const shown = to ? `(SELECT ${columnOf(far, "id")} FROM ${far.table} WHERE rid = ${value})` : value;
+      const shown = to ? `(SELECT ${columnName(far, "id")} FROM ${far.table} WHERE rid = ${value})` : value;
       const rows = lab.database
         .query(`SELECT DISTINCT ${shown} AS id FROM record_change AS c WHERE object_kind = ?`)
         .all(name) as { id: string | null }[];

@@ -338,7 +338,7 @@ test("reads large tables before the first search", async () => {
     typed: "",
     actor,
     resources: [resources.get("consumable")!],
-    limitOf: () => ALIVE,
+    makeCondition: () => ALIVE,
     results: 5,
   };
   await Promise.all(search.loading(searched));

@@ -1,5 +1,5 @@
 import { foldCase } from "../../src/inventory/model/operator.ts";
-import { columnOf, type Resource } from "../../src/inventory/model/resource.ts";
+import { columnName, type Resource } from "../../src/inventory/model/resource.ts";
 import { textTable } from "../../src/inventory/model/text-index.ts";
 import { DECLARED, SUB_RESOURCES } from "../../src/inventory/resources/index.ts";
 import { RecordText } from "../../src/inventory/records/record-text.ts";
@@ -42,7 +42,7 @@ export function textIndexErrors(
 
 const searchableColumns = (resource: Resource): string[] => {
   const names = Object.keys(resource.fields).filter((name) => resource.fields[name].searchable);
-  return [...new Set(names.map((name) => columnOf(resource, name)))];
+  return [...new Set(names.map((name) => columnName(resource, name)))];
 };
 
 function indexedTrigrams(database: Database, table: string): Map<number, Set<string>> {

@@ -16,8 +16,8 @@ import {
   orderBy,
   pagePath,
   splitPath,
-  singularOf,
-  titleOf,
+  listSingular,
+  listTitle,
   formatConstant,
   writableFields,
 } from "../../src/web/inventory/declaration.ts";
@@ -94,7 +94,7 @@ test.each([
   ["vocabularies/categories", "/inventory/vocabularies-categories", "Vocabularies", "vocabulary"],
   ["fieldmeta", "/inventory/fieldmeta", "Field metadata", "field metadata"],
 ])("the list %s is at %s, titled %s, of %s records", (segment, path, title, singular) => {
-  expect([pagePath(segment), titleOf(segment), singularOf(segment)]).toEqual([path, title, singular]);
+  expect([pagePath(segment), listTitle(segment), listSingular(segment)]).toEqual([path, title, singular]);
   expect(pagePath(segment, "1")).toBe(`${path}/1`);
   expect(newPagePath(segment)).toBe(`${path}/new`);
 });

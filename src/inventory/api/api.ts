@@ -38,7 +38,7 @@ export type SendAway = (operation: string, context: Context, sent?: Uint8Array) 
 /** In the order of the specification ("Collection responses"). */
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-const allowOf = (known: ReadonlySet<Method>): string =>
+const listAllowed = (known: ReadonlySet<Method>): string =>
   [...METHODS.filter((method) => known.has(method)), ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(
     ", ",
   );
@@ -53,7 +53,7 @@ type SharedRoute = Map<
 >;
 
 /** Below the root, unless a path is absolute. */
-const addressOf = (path: string): string => (path.startsWith("/") ? path : API_ROOT + path);
+const toAddress = (path: string): string => (path.startsWith("/") ? path : API_ROOT + path);
 
 /** The address by which the routes know a list. */
 export const routedAt = ({ forClients, name, segment }: RoutedResource): string =>
@@ -133,7 +133,7 @@ export class Api {
     const { summary } = operation;
     if (summary === undefined) return () => [];
     if (typeof path === "string")
-      return () => [{ path: addressOf(path), detail: describe(method, path, operation) }];
+      return () => [{ path: toAddress(path), detail: describe(method, path, operation) }];
     const [resource, rest] = path;
     const key = `${method} ${rest} ${summary}`;
     const lists = this.#lists.get(key) ?? [];
@@ -143,7 +143,7 @@ export class Api {
       if (lists[0] !== resource) return [];
       const segment = lists.length === 1 ? resource.segment : ":list";
       const detail = describe(method, `${segment}/${rest}`, operation, lists);
-      return [{ path: addressOf(`${segment}/${rest}`), detail }];
+      return [{ path: toAddress(`${segment}/${rest}`), detail }];
     };
   }
 
@@ -189,13 +189,13 @@ export class Api {
     describe: DeferredDetail["describe"],
   ): Run {
     const { query, body, signedIn, unlisted, reads = false, accepts } = operation;
-    const full = addressOf(path);
+    const full = toAddress(path);
     const methods = this.#methods.get(full) ?? new Set();
     if (!unlisted) this.#methods.set(full, methods.add(method));
     const answer = this.#checked(method, `${method} ${full}`, operation);
     const Query = query && textSchema(query);
     const access = (request: Request, context: RequestContext): Call => {
-      const call = Object.assign(this.#open(request, context, reads), { allow: allowOf(methods) });
+      const call = Object.assign(this.#open(request, context, reads), { allow: listAllowed(methods) });
       if (signedIn && call.actor.user === null) throw missingCredentials();
       return call;
     };

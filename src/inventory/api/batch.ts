@@ -3,7 +3,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
 import type { BatchKind, RecordWrite } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
-import { bodyOf, type Call, keepingBodies, noContent, respondJson } from "./call.ts";
+import { storedBody, type Call, keepingBodies, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
 export interface Batch<Value> {
@@ -23,7 +23,7 @@ export interface Batch<Value> {
 export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Value>): Response {
   const { actor, request, store, url } = call;
   const dryRun = isDryRun(call);
-  const previewLimit = numberOf(call, "changes", "integer", Number.POSITIVE_INFINITY);
+  const previewLimit = readNumber(call, "changes", "integer", Number.POSITIVE_INFINITY);
   const confirm = singleParameter(url.searchParams, "confirm");
   const outcome = store.run({ ...info, actor, dryRun, confirm, previewLimit }, work);
   if ("preview" in outcome) return respondJson(outcome.preview);
@@ -33,7 +33,7 @@ export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Va
   return response;
 }
 
-function numberOf({ url }: Call, name: string, kind: "flag" | "integer", otherwise: number): number {
+function readNumber({ url }: Call, name: string, kind: "flag" | "integer", otherwise: number): number {
   const given = singleParameter(url.searchParams, name);
   const value = given === null ? otherwise : KINDS[kind].parse(given);
   if (value === undefined || Number(value) < 0)
@@ -41,7 +41,7 @@ function numberOf({ url }: Call, name: string, kind: "flag" | "integer", otherwi
   return Number(value);
 }
 
-const isDryRun = (call: Call): boolean => numberOf(call, "dry_run", "flag", 0) === 1;
+const isDryRun = (call: Call): boolean => readNumber(call, "dry_run", "flag", 0) === 1;
 
 /**
  * Runs a batch when other writes allow it.
@@ -89,7 +89,7 @@ export function withIdempotencyKey(call: Call, body: Json, work: () => Response)
         });
       }
       const response = keepingBodies(work);
-      const text = bodyOf(response);
+      const text = storedBody(response);
       if (text === null && response.body !== null)
         throw new Problem("not_acceptable", "With an Idempotency-Key the response cannot be a file.");
       const headers = JSON.stringify(Object.fromEntries(response.headers));

@@ -117,7 +117,7 @@ export const noContent = (headers?: Record<string, string>): Response => respond
 const bodies = new WeakMap<Response, string>();
 let keepsBodies = false;
 
-/** Runs work whose response is stored: `bodyOf` returns its text. */
+/** Runs work whose response is stored: `storedBody` returns its text. */
 export function keepingBodies(work: () => Response): Response {
   keepsBodies = true;
   try {
@@ -128,7 +128,7 @@ export function keepingBodies(work: () => Response): Response {
 }
 
 /** The text given to `respond`; null for other bodies. */
-export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;
+export const storedBody = (response: Response): string | null => bodies.get(response) ?? null;
 
 /** URL of the request without its parameters, as clients reach it. */
 export const here = (call: Call): string => call.base + call.url.pathname.slice(API_ROOT.length);
@@ -144,12 +144,12 @@ export function withParameter(call: Call, name: string, value: string): string {
 export const readBody = async (call: Call): Promise<Json> => unwrap(await readJsonBody(call));
 
 export function unwrap(value: Json): Json {
-  const members = membersOf(value);
+  const members = asObject(value);
   return members && Object.keys(members).length === 1 && "results" in members ? members.results : value;
 }
 
 /** The members of a JSON object; undefined for any other value. */
-export const membersOf = (value: Json | undefined): { [name: string]: Json } | undefined =>
+export const asObject = (value: Json | undefined): { [name: string]: Json } | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
 /** For a path that may also be that of a list that does not exist. */
@@ -183,7 +183,7 @@ export function findRequested(call: Call, resource: Resource, id: string, reader
 }
 
 /** Reads the present, or the past that `as_of` names. */
-export function readerOf({ actor, url }: Call, resource: Resource, store: Store): RecordReader {
+export function chooseReader({ actor, url }: Call, resource: Resource, store: Store): RecordReader {
   const { searchParams } = url;
   return searchParams.has("as_of") ? store.past(resource, searchParams, actor).reader : store.reader;
 }

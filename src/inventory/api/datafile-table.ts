@@ -5,7 +5,7 @@ import { isObject, type Json } from "../model/field.ts";
 import { parseListing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
 import { plainItem } from "../model/record-printer.ts";
-import { type AnnotationType, columnOf } from "../model/resource.ts";
+import { type AnnotationType, columnName } from "../model/resource.ts";
 import { DECLARED } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 
@@ -78,14 +78,14 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
   const fields = [...Object.values(FILE_COLUMNS), SAMPLES, MODEL_OF_RUN];
   const files = store.reader.values(datafile, fields, actor, rids);
   const paths = primaryCopies(call, rids);
-  const samplesOf = (file: Row): Json[] => file[SAMPLES] as Json[];
-  const samples = detailsOf(call, "Sample", files.flatMap(samplesOf).map(idOf));
-  const assays = detailsOf(
+  const listSamples = (file: Row): Json[] => file[SAMPLES] as Json[];
+  const samples = readDetails(call, "Sample", files.flatMap(listSamples).map(readId));
+  const assays = readDetails(
     call,
     "Assay",
     files.map((file) => file[FILE_COLUMNS["Assay ID"]]),
   );
-  const datasets = detailsOf(
+  const datasets = readDetails(
     call,
     "Dataset",
     files.map((file) => file[FILE_COLUMNS["Dataset ID"]]),
@@ -99,7 +99,7 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
       ...assays.rows.get(String(file[FILE_COLUMNS["Assay ID"]])),
       ...datasets.rows.get(String(file[FILE_COLUMNS["Dataset ID"]])),
     };
-    const ids = samplesOf(file).map(idOf);
+    const ids = listSamples(file).map(readId);
     return ids.length === 0 ? [row] : ids.map((id) => Object.assign({}, row, samples.rows.get(String(id))));
   });
   const titles = [samples, assays, datasets].flatMap((each) => each.titles);
@@ -113,7 +113,7 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
   return { names, rows: rows.map(complete) };
 }
 
-const idOf = (record: Json): Json => (isObject(record) ? record.id : record);
+const readId = (record: Json): Json => (isObject(record) ? record.id : record);
 
 /** Listed records by their names. */
 const inCell = (value: Json): Json =>
@@ -122,11 +122,11 @@ const inCell = (value: Json): Json =>
 /** Paths of primary copies by row numbers of files: the client links copies by them. */
 function primaryCopies({ actor, store }: Call, files: readonly number[]): Map<number, Json> {
   const copy = DECLARED.get("datafile_copy")!;
-  const file = `t.${columnOf(copy, "datafile")}`;
+  const file = `t.${columnName(copy, "datafile")}`;
   const { text, args } = selectVisible(
     { resources: store.resources, actor },
     copy,
-    `${file} AS file, t.${columnOf(copy, "uri")} AS uri`,
+    `${file} AS file, t.${columnName(copy, "uri")} AS uri`,
     and(ALIVE, compare(["is_primary_copy"], "==", 1)),
     ` AND ${file} IN (SELECT value FROM json_each(?)) ORDER BY t.rid DESC`,
   );
@@ -135,7 +135,7 @@ function primaryCopies({ actor, store }: Call, files: readonly number[]): Map<nu
 }
 
 /** Samples, assays or datasets of these ids with their annotations, as columns. */
-function detailsOf({ actor, store }: Call, title: "Sample" | "Assay" | "Dataset", ids: Json[]): Details {
+function readDetails({ actor, store }: Call, title: "Sample" | "Assay" | "Dataset", ids: Json[]): Details {
   const resource = withAnnotations(store.resources, DECLARED.get(title.toLowerCase())!, actor);
   const { text, args } = selectVisible(
     { resources: store.resources, actor },
@@ -178,7 +178,7 @@ function annotationCells(title: string, { name, label }: AnnotationType, value: 
   );
   if (required === undefined) return [[`${title}[${name}]`, cell]];
   // Protocols are read by their ids.
-  return [[required, required === "Protocols" ? [value].flat().map(idOf).join(",") : cell]];
+  return [[required, required === "Protocols" ? [value].flat().map(readId).join(",") : cell]];
 }
 
 const inWords = (name: string): string => name.replaceAll("_", " ").toLowerCase();

@@ -16,32 +16,32 @@ export const listTag = (body: string, format = "json"): string => `W/"${digest(b
  * database. Every write and every restart changes it.
  */
 export const stateTag = (call: Pick<Call, "state" | "store">, key: string): string =>
-  `W/"s${Bun.hash(`${call.state ?? stateOf(call)} ${key}`).toString(36)}"`;
+  `W/"s${Bun.hash(`${call.state ?? readState(call)} ${key}`).toString(36)}"`;
 
 /** The state of the database as this process counts it; the counter restarts with the process. */
-export const stateOf = ({ store }: Pick<Call, "store">): string =>
+export const readState = ({ store }: Pick<Call, "store">): string =>
   `${process.pid} ${performance.timeOrigin} ${store.statements.state()}`;
 
 /** The format is appended, because hashing it with the body would copy the body. */
 const digest = (body: string, format: string): string =>
   `${Bun.hash(body).toString(36)}${format === "json" ? "" : `.${format}`}`;
 
-const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
+const parseTags = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
 const opaque = (tag: string): string => tag.replace(/^W\//, "");
-const versionOf = (tag: string): string => opaque(tag).replace(/^"(\d+)(?:-[^"]*)?"$/, "$1");
+const parseVersion = (tag: string): string => opaque(tag).replace(/^"(\d+)(?:-[^"]*)?"$/, "$1");
 
 /** True if the client has this response (If-None-Match, weak comparison). */
 export function isKnown(call: Call, tag: string): boolean {
   const header = call.request.headers.get("if-none-match");
   if (header === null || (call.method !== "GET" && call.method !== "HEAD")) return false;
-  return tagsOf(header).some((known) => known === "*" || opaque(known) === opaque(tag));
+  return parseTags(header).some((known) => known === "*" || opaque(known) === opaque(tag));
 }
 
 /** Checks If-Match for a value without a version. @throws Problem precondition_failed */
 export function checkTag(call: Call, tag: string): void {
   const ifMatch = call.request.headers.get("if-match");
   const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
-  if (ifMatch !== null && !tagsOf(ifMatch).some(same))
+  if (ifMatch !== null && !parseTags(ifMatch).some(same))
     throw failed("If-Match does not contain the current entity tag. Read the value again.", tag);
 }
 
@@ -53,7 +53,7 @@ export function checkVersion(call: Call, version: number): void {
   const ifMatch = call.request.headers.get("if-match");
   const ifNoneMatch = call.request.headers.get("if-none-match");
   const holds = (header: string) =>
-    tagsOf(header).some((tag) => tag === "*" || versionOf(tag) === String(version));
+    parseTags(header).some((tag) => tag === "*" || parseVersion(tag) === String(version));
   const current = `The record has version ${version}, which`;
   if (ifMatch !== null && !holds(ifMatch))
     throw failed(`${current} does not match If-Match. Read it again.`, `"${version}"`);

@@ -6,9 +6,9 @@ import { LIST_PARAMETERS, type Listing } from "../model/listing.ts";
 import type { Query, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { recordPrinter } from "../model/record-printer.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnName, type Resource } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
-import { type NameOf, wording } from "../model/wording.ts";
+import { type FindName, wording } from "../model/wording.ts";
 import type { Store } from "../records/store.ts";
 import { type Call, notFound } from "./call.ts";
 import { Problem } from "../../problem.ts";
@@ -40,14 +40,14 @@ export function explainListing(
   const offset = limit < 0 ? 0 : (page - 1) * limit;
   const ignored = new Set(listing.ignored);
   const records = recordPrinter(resources, declared, listing, as).statement;
-  const useOf = (name: string): string =>
+  const classifyParameter = (name: string): string =>
     ignored.has(name) ? "ignored" : Object.hasOwn(LIST_PARAMETERS, name) ? name : "filter";
   return {
-    ...asOf(store, past),
+    ...describePast(store, past),
     parameters: [...new Set(searchParams.keys())].map((name) => ({
       name,
       values: searchParams.getAll(name),
-      use: useOf(name),
+      use: classifyParameter(name),
     })),
     ignored: listing.ignored,
     filter: words(listing.condition),
@@ -95,9 +95,9 @@ export function explainRecord(
   const { actor, store } = call;
   const rid = (past?.reader ?? store.reader).find(resource, id, ALWAYS, actor);
   if (rid === undefined) throw notFound();
-  const subject = /^(true|t|yes|y|on|1)$/i.test(requested) ? actor : accountOf(call, requested);
+  const subject = /^(true|t|yes|y|on|1)$/i.test(requested) ? actor : findAccount(call, requested);
   const holds = (condition: Condition, as: Actor, source: Source = store): boolean =>
-    isTrueOf(source, resource, rid, as, condition);
+    isSatisfied(source, resource, rid, as, condition);
   const isDeleted =
     "deleted" in resource.fields && holds(compare(["deleted"], "==", 1), past?.everyone ?? actor, past);
   const verdict = (rule: Condition): Json => {
@@ -110,7 +110,7 @@ export function explainRecord(
       ? `${part.value ? "everything" : "nothing"}, for this caller`
       : wording(store.resources, resource, part, namesIn(store));
   return {
-    ...asOf(store, past),
+    ...describePast(store, past),
     id: id.toLowerCase(),
     resource: resource.name,
     caller: subject.username,
@@ -124,7 +124,7 @@ export function explainRecord(
 }
 
 /** The batch that `as_of` names or precedes; null before the first batch. */
-function asOf({ statements }: Store, past: Past | undefined): { as_of?: Json } {
+function describePast({ statements }: Store, past: Past | undefined): { as_of?: Json } {
   if (!past) return {};
   const row = statements.get({ text: "SELECT id, at FROM record_batch WHERE rid = ?", args: [past.batch] });
   return { as_of: row && { batch: row.id, at: printInstant(Number(row.at)) } };
@@ -132,7 +132,13 @@ function asOf({ statements }: Store, past: Past | undefined): { as_of?: Json } {
 
 type Source = Pick<Past, "resources" | "statements">;
 
-function isTrueOf(source: Source, resource: Resource, rid: number, actor: Actor, part: Condition): boolean {
+function isSatisfied(
+  source: Source,
+  resource: Resource,
+  rid: number,
+  actor: Actor,
+  part: Condition,
+): boolean {
   const from = plan(source.resources, resource, actor);
   const { text, args } = compile(part, from);
   const joins = from.joins();
@@ -144,14 +150,14 @@ function isTrueOf(source: Source, resource: Resource, rid: number, actor: Actor,
 }
 
 const namesIn =
-  ({ statements }: Store): NameOf =>
+  ({ statements }: Store): FindName =>
   (resource, rid) => {
-    const text = `SELECT ${columnOf(resource, resource.key)} AS name FROM ${resource.table} WHERE rid = ?`;
+    const text = `SELECT ${columnName(resource, resource.key)} AS name FROM ${resource.table} WHERE rid = ?`;
     const row = statements.get({ text, args: [rid] });
     return row === null ? undefined : String(row.name);
   };
 
-function accountOf({ actor, store: { statements } }: Call, username: string): Actor {
+function findAccount({ actor, store: { statements } }: Call, username: string): Actor {
   if (username === actor.username) return actor;
   if (!actor.superuser)
     throw new Problem(

@@ -3,11 +3,11 @@ import type { Json, JsonObject } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { FIRST_PAGE, type Representation } from "../model/listing.ts";
-import { isGuarded, shownFields, targetOf } from "../model/resource.ts";
-import { nounsOf } from "../model/schema.ts";
+import { isGuarded, shownFields, findTarget } from "../model/resource.ts";
+import { makeNouns } from "../model/schema.ts";
 import { type ArchivedRecord, elnEntries } from "../imports/eln-file.ts";
 import { writableFields } from "../imports/import-mapping.ts";
-import { bytesOf, yieldBetweenChunks } from "../imports/export-file.ts";
+import { streamBytes, yieldBetweenChunks } from "../imports/export-file.ts";
 import { zipFile } from "../../platform/zip-file.ts";
 import { Attachments } from "../records/attachments.ts";
 import type { Snapshot, Store } from "../records/store.ts";
@@ -45,12 +45,12 @@ export function exportArchive(
   const name = resource.segment.replaceAll("/", "-");
   const at = new Date(store.clock.now());
   const publisher = new URL(call.base).origin + call.path;
-  const { many } = nounsOf(resource);
+  const { many } = makeNouns(resource);
   const title = capitalized(many);
   const archive = { name, title, segment: resource.segment, publisher, at, records: records() };
   const pieces = zipFile(elnEntries(archive), at);
   // Without a snapshot everything is read now: later it might have changed.
-  const body = yieldBetweenChunks(bytesOf(snapshot ? pieces : [...pieces]), snapshot?.close);
+  const body = yieldBetweenChunks(streamBytes(snapshot ? pieces : [...pieces]), snapshot?.close);
   const disposition = `attachment; filename="${name}.eln"`;
   return respond(body, status, MEDIA_TYPES.eln, { ...headers, "Content-Disposition": disposition });
 }
@@ -89,7 +89,7 @@ function archivedRecord(
     format: undefined,
   }).values;
   const [{ id, ...known }] = store.reader.values(resource, ["id", ...basicFields(resource)], actor, [rid]);
-  const subs = (sub: SubResource): JsonObject[] => subResourcesOf(call, resource, sub, store, rid);
+  const subs = (sub: SubResource): JsonObject[] => readSubResources(call, resource, sub, store, rid);
   const attachments = new Attachments(store.statements, []);
   const names = [resource.key, ...resource.nameFields].map((field) => known[field] ?? values[field]);
   const name = names.find((value) => typeof value === "string" && value !== "");
@@ -101,10 +101,10 @@ function archivedRecord(
       (field) => field !== resource.key && resource.fields[field]?.kind !== "computed",
     ),
     values: { ...values, ...known },
-    references: referencesOf(call, resource, store, rid, Object.keys(values)),
+    references: readReferences(call, resource, store, rid, Object.keys(values)),
     notes: subs(note),
     annotations: subs(annotation),
-    history: historyOf(call, resource, store, rid),
+    history: readHistory(call, resource, store, rid),
     files: subs(attachment).map((shown) => ({ shown, bytes: attachments.bytes(shown) })),
   };
 }
@@ -115,7 +115,7 @@ const archivedFields = (resource: RoutedResource): string[] => [
 ];
 
 /** The records that fields refer to by id, as far as the caller may view them. */
-function referencesOf(
+function readReferences(
   { actor, base }: Call,
   resource: RoutedResource,
   store: Store,
@@ -125,7 +125,7 @@ function referencesOf(
   const found: ArchivedRecord["references"] & Map<string, { name: string; url: string }> = new Map();
   const fields = names.flatMap((name) => {
     const field = resource.fields[name];
-    const far = field?.kind === "reference" ? targetOf(store.resources, field) : undefined;
+    const far = field?.kind === "reference" ? findTarget(store.resources, field) : undefined;
     return far?.segment && far.shownAs === "id" ? [{ name, far }] : [];
   });
   const spans = fields.flatMap(({ name, far }) => [`${name}__id`, `${name}__${far.key}`]);
@@ -145,7 +145,7 @@ const basicFields = ({ fields, nameFields }: RoutedResource): string[] =>
   );
 
 /** All sub-resources of a record that are not deleted; readers of the record may view them. */
-function subResourcesOf(
+function readSubResources(
   { actor, base }: Call,
   resource: RoutedResource,
   sub: SubResource,
@@ -159,7 +159,7 @@ function subResourcesOf(
 }
 
 /** All changes of a record that the actor may see, without the tokens that were used. */
-function historyOf({ actor }: Call, resource: RoutedResource, store: Store, rid: number): Json[] {
+function readHistory({ actor }: Call, resource: RoutedResource, store: Store, rid: number): Json[] {
   const found: Json[] = [];
   for (;;) {
     const { total, results } = store.history.ofRecord(resource, rid, actor, LIMITS.rows.max, found.length);

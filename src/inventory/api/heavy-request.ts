@@ -59,7 +59,7 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean | Pro
   if (isHeavyRead(call)) return true;
   const { resources, reader } = store;
   const listing = parseListing(resources, resource, url.searchParams, actor);
-  const rows = rowsOf(call, resource.table);
+  const rows = countRows(call, resource.table);
   if (isLong(call, listing, rows)) return true;
   if (url.searchParams.keys().every((name) => PLAIN.has(name))) return false;
   const condition = visibleOnly(resource, actor, listing.condition);
@@ -96,10 +96,10 @@ function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean
 
 /** Of a request that reads the whole table; long filters take longer for each row. */
 export const isLarge = (call: Call, table: string): boolean =>
-  rowsOf(call, table) * (1 + Math.floor(call.url.search.length / FILTER)) > LARGE_TABLE;
+  countRows(call, table) * (1 + Math.floor(call.url.search.length / FILTER)) > LARGE_TABLE;
 
 /** At most; found without counting. */
-const rowsOf = ({ store: { statements } }: Call, table: string): number =>
+const countRows = ({ store: { statements } }: Call, table: string): number =>
   Number(statements.get({ text: `SELECT max(rid) AS rows FROM ${table}`, args: [] })?.rows);
 
 function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {

@@ -1,4 +1,4 @@
-import { API_ROOT, targetOf } from "../model/resource.ts";
+import { API_ROOT, findTarget } from "../model/resource.ts";
 import { DECLARED, RESOURCES } from "../resources/index.ts";
 
 /** Keys whose values are ids of batches. */
@@ -13,7 +13,7 @@ export function linksIn(path: string): (key: string, value: string | number) => 
     if (!resource) return undefined;
     if (key === "id") return `${API_ROOT}${resource.segment}/${value}/`;
     const field = Object.hasOwn(resource.fields, key) ? resource.fields[key] : undefined;
-    const far = field?.kind === "reference" ? targetOf(DECLARED, field) : undefined;
+    const far = field?.kind === "reference" ? findTarget(DECLARED, field) : undefined;
     return far?.segment && far.shownAs === "id" ? `${API_ROOT}${far.segment}/${value}/` : undefined;
   };
 }

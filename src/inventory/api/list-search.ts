@@ -18,7 +18,7 @@ const POST_HEADERS = ["content-type", "content-length", "content-encoding", "if-
  * The GET of a list that a POST to its `search/` stands for. The parameters are in the body, where they may be longer
  * than in a URL: a JSON object or a form. @throws Problem too_large, invalid_request
  */
-export async function listCallOf(call: Call): Promise<Call> {
+export async function toListCall(call: Call): Promise<Call> {
   const { request } = call;
   const sent = await readBytes(request, call.maxBytes);
   if (sent.byteLength > LIMITS.search.max) throw new Problem("too_large", exceeded(LIMITS.search));
@@ -26,7 +26,7 @@ export async function listCallOf(call: Call): Promise<Call> {
   const body = new Request(request.url, { method: "POST", headers, body: sent as Uint8Array<ArrayBuffer> });
   const given = isForm(body)
     ? await readFields(body, sent.byteLength)
-    : parametersOf(await readJsonBody({ request: body, maxBytes: sent.byteLength }));
+    : parseParameters(await readJsonBody({ request: body, maxBytes: sent.byteLength }));
   const url = new URL(call.url);
   url.pathname = url.pathname.replace(/search\/?$/, "");
   for (const [name, value] of given) url.searchParams.append(name, value);
@@ -34,16 +34,16 @@ export async function listCallOf(call: Call): Promise<Call> {
   return { ...call, method: "GET", url, request: new Request(url, { headers, signal: request.signal }) };
 }
 
-function parametersOf(body: Json): [string, string][] {
+function parseParameters(body: Json): [string, string][] {
   if (!isObject(body))
     throw invalidField("non_field_errors", "Expected an object with the parameters of the list.");
   return Object.entries(body).flatMap(([name, value]) =>
-    valuesOf(name, value).map((text) => [name, text] as [string, string]),
+    parseValues(name, value).map((text) => [name, text] as [string, string]),
   );
 }
 
 /** The values of a parameter. An expression may be JSON itself. */
-function valuesOf(name: string, value: Json): string[] {
+function parseValues(name: string, value: Json): string[] {
   const isText = (item: Json): boolean => item === null || typeof item !== "object";
   const items = Array.isArray(value) ? value : [value];
   if (name === "query_expression" && !items.every(isText)) return [JSON.stringify(value)];

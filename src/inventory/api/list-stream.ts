@@ -4,11 +4,11 @@ import { ENVELOPE_END, envelopeHead, pageInfo } from "../model/page.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Snapshot } from "../records/store.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { type Call, here, readerOf, respond } from "./call.ts";
+import { type Call, here, chooseReader, respond } from "./call.ts";
 import { isKnown, stateTag } from "./entity-tag.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { notModified } from "./render.ts";
-import { streamOf, yieldBetweenChunks } from "../imports/export-file.ts";
+import { streamTexts, yieldBetweenChunks } from "../imports/export-file.ts";
 import { Problem } from "../../problem.ts";
 
 /** Lists with more records are streamed; shorter ones are rendered whole, and their texts are cached. */
@@ -81,7 +81,7 @@ export function streamRecords(
     );
     yield after;
   }
-  return yieldBetweenChunks(streamOf(texts()));
+  return yieldBetweenChunks(streamTexts(texts()));
 }
 
 /**
@@ -99,7 +99,11 @@ export function streamList(
   // Before the snapshot: the tag may stand for an older state than the content, but not for a newer one.
   const key = JSON.stringify([call.base, url.pathname, url.search, listing.format ?? "", actor]);
   const ETag = stateTag(call, key);
-  const { total } = readerOf(call, resource, store).list(resource, { ...listing, page: 1, size: 1 }, actor);
+  const { total } = chooseReader(call, resource, store).list(
+    resource,
+    { ...listing, page: 1, size: 1 },
+    actor,
+  );
   if (total <= MAX_WHOLE) return undefined;
   if (isKnown(call, ETag)) return notModified({ ...headers, ETag });
   const answer = (body: ReadableStream<Uint8Array>) =>
@@ -108,7 +112,7 @@ export function streamList(
   const snapshot = openSnapshotFor(call);
   if (!snapshot) return undefined;
   try {
-    const reader = readerOf(call, resource, snapshot.store);
+    const reader = chooseReader(call, resource, snapshot.store);
     const { rids, current, total } = reader.list(resource, listing, actor);
     const links = { base: call.base, format: listing.format };
     function* texts(): Generator<string> {
@@ -116,7 +120,7 @@ export function streamList(
       yield* recordTexts(reader, (chunk) => reader.records(resource, listing, actor, chunk, links), rids);
       yield ENVELOPE_END;
     }
-    return answer(yieldBetweenChunks(streamOf(texts()), snapshot.close));
+    return answer(yieldBetweenChunks(streamTexts(texts()), snapshot.close));
   } catch (error) {
     snapshot.close();
     throw error;

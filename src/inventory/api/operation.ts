@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
 import { exampleId } from "../model/example.ts";
-import { inQuery, listParameter, nounsOf, OTHER_FILTERS, type Parameter } from "../model/schema.ts";
+import { inQuery, listParameter, makeNouns, OTHER_FILTERS, type Parameter } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Call } from "./call.ts";
 import { BOOLEAN, type Content, COUNT, TEXT } from "./schema.ts";
@@ -110,7 +110,7 @@ export interface Context<Query extends TObject = TObject, Body extends TSchema =
 /** A value, or a function that returns it once the OpenAPI document is requested: descriptions of all lists take memory. */
 type Deferred<Value extends object> = Value | (() => Value);
 
-const valueOf = <Value extends object>(given: Deferred<Value> | undefined): Value | undefined =>
+const resolveDeferred = <Value extends object>(given: Deferred<Value> | undefined): Value | undefined =>
   typeof given === "function" ? given() : given;
 
 export type Accept = keyof typeof SHARED;
@@ -230,7 +230,7 @@ const IGNORED_BY_WRITES = [...Object.keys(LIST_PARAMETERS), "type"];
  */
 export function knownParameters(method: Method, { query, accepts = [], parses, ...about }: Operation) {
   if (parses || accepts.includes("filters")) return undefined;
-  const parameters = valueOf(about.parameters) ?? [];
+  const parameters = resolveDeferred(about.parameters) ?? [];
   if (parameters.includes(OTHER_FILTERS)) return undefined;
   const previews = accepts.includes("dryRun") ? SHARED.several : [];
   const all = [...parameters, ...accepts.flatMap((name) => SHARED[name]), ...previews];
@@ -242,7 +242,7 @@ export function knownParameters(method: Method, { query, accepts = [], parses, .
 const isWrite = (method: Method, { reads }: Operation): boolean => method !== "GET" && !reads;
 
 /** Describes the callers that may use an operation. */
-function accessOf({ anonymous, signedIn }: Operation, writes: boolean) {
+function chooseAccess({ anonymous, signedIn }: Operation, writes: boolean) {
   if (anonymous) return "withoutCredentials";
   return writes || signedIn ? "signedIn" : "anyone";
 }
@@ -258,18 +258,18 @@ export function describe(
 ): object {
   const { summary = "", accepts = [], status } = about;
   const writes = isWrite(method, about);
-  const returns = valueOf(about.returns);
+  const returns = resolveDeferred(about.returns);
   const { "application/json": json, ...formats } = returns ?? {};
-  const sends = valueOf(about.sends);
+  const sends = resolveDeferred(about.sends);
   const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const parts: OperationAbout = {
     ...given(about, "description", "query", "body", "status", "responses"),
     summary,
-    access: accessOf(about, writes),
+    access: chooseAccess(about, writes),
     params: Object.fromEntries(names.map((name) => [name, inPath(name, lists)])),
     parameters: [
-      ...(valueOf(about.parameters) ?? []),
+      ...(resolveDeferred(about.parameters) ?? []),
       ...accepts.flatMap((name) => SHARED[name]),
       ...(method === "POST" && accepts.includes("dryRun") ? SHARED.once : []),
     ],
@@ -277,7 +277,7 @@ export function describe(
     ...(json ? { returns: json.schema } : {}),
     ...(Object.keys(formats).length > 0 ? { formats } : {}),
     ...(previews ? { alternatives: { 200: PREVIEW } } : {}),
-    errors: errorsOf(writes, about),
+    errors: listErrors(writes, about),
   };
   return describeOperation(`${method} ${path}`, parts, "inventory");
 }
@@ -299,7 +299,7 @@ function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
   const isRecord = name === "id" && first;
   const noun = isRecord && (second ? "record" : first.name);
   const [description, example] = isRecord
-    ? [`Id of ${nounsOf({ name: noun as string }).one}.`, exampleId(first)]
+    ? [`Id of ${makeNouns({ name: noun as string }).one}.`, exampleId(first)]
     : PATH_PARAMETERS[name];
   const $id = isRecord ? `${noun}_id` : name;
   return (typeof example === "number" ? Type.Integer : Type.String)({
@@ -310,7 +310,7 @@ function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
 }
 
 /** Errors besides those that follow from access and schemas. */
-function errorsOf(writes: boolean, { errors = [], anonymous }: Operation): readonly ErrorStatus[] {
+function listErrors(writes: boolean, { errors = [], anonymous }: Operation): readonly ErrorStatus[] {
   return [
     400,
     404,

@@ -13,7 +13,7 @@ import {
   unknownItemParameters,
 } from "../model/listing.ts";
 import { envelopeText, pageInfo } from "../model/page.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnName, type Resource } from "../model/resource.ts";
 import { csvFile, csvText, yieldBetweenChunks, xlsxFile } from "../imports/export-file.ts";
 import type { Snapshot } from "../records/store.ts";
 import type { RecordReader } from "../records/record-reader.ts";
@@ -24,7 +24,7 @@ import {
   findRequested,
   here,
   missingCredentials,
-  readerOf,
+  chooseReader,
   respond,
   respondJson,
   withParameter,
@@ -50,7 +50,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   const listing = parseListing(store.resources, resource, past?.parameters ?? searchParams, actor);
   if (explained(call) !== undefined) return respondJson(explainListing(call, resource, listing, past));
   const format = negotiate(listing.format, request.headers.get("accept"));
-  const headers = warningOf(listing.ignored);
+  const headers = warnIgnored(listing.ignored);
   if (isFileFormat(format)) return exportList(call, resource, format, listing, headers);
   if (format === "api" && listing.size === "max") checkPage(call, resource, listing);
   const streamed = format === "json" ? streamList(call, resource, listing, headers) : undefined;
@@ -77,7 +77,7 @@ export function bareList(call: Call, resource: RoutedResource): Response | undef
   const { rids } = store.reader.list(resource, { ...listing, size: "max" }, actor);
   checkRoom(rids.length * RECORD_SIZE);
   const texts = store.reader.texts(resource, listing, actor, rids, { base, format: undefined });
-  return respond(`[${texts.join(",")}]`, 200, MEDIA_TYPES.json, warningOf(listing.ignored));
+  return respond(`[${texts.join(",")}]`, 200, MEDIA_TYPES.json, warnIgnored(listing.ignored));
 }
 
 /** A page is HTML as a whole, unlike files. @throws Problem invalid_request naming URLs that stream all records */
@@ -106,12 +106,12 @@ function explained(call: Call): string | undefined {
   return requested;
 }
 
-const representationOf = ({ actor, store, url }: Call, resource: Resource): Representation =>
+const readRepresentation = ({ actor, store, url }: Call, resource: Resource): Representation =>
   parseRepresentation(store.resources, withAnnotations(store.resources, resource, actor), url.searchParams);
 
 /** To be called before a write: a response that cannot be given must not have changed anything. @throws Problem */
 export function checkRepresentation(call: Call, resource: Resource): void {
-  negotiate(representationOf(call, resource).format, call.request.headers.get("accept"));
+  negotiate(readRepresentation(call, resource).format, call.request.headers.get("accept"));
 }
 
 /** One record as requested; 201 with its URL. */
@@ -123,11 +123,11 @@ export function showRecord(
   reader: RecordReader = call.store.reader,
 ): Response {
   const { actor, base, method, request, store, url } = call;
-  const representation = representationOf(call, resource);
+  const representation = readRepresentation(call, resource);
   const format = negotiate(representation.format, request.headers.get("accept"));
   const isRead = status === 200 && method === "GET";
-  const headers = warningOf(isRead ? unknownItemParameters(url.searchParams) : []);
-  if (status === 201) headers.Location = urlOf(call, resource, rid);
+  const headers = warnIgnored(isRead ? unknownItemParameters(url.searchParams) : []);
+  if (status === 201) headers.Location = recordUrl(call, resource, rid);
   if (isFileFormat(format))
     return exportRecords(call, resource, representation, [rid], { format, status, headers, reader });
   const links = { base, format: representation.format };
@@ -149,7 +149,7 @@ export function showRecords(
   status: 200 | 201,
 ): Response {
   const { actor, base, store } = call;
-  const representation = representationOf(call, resource);
+  const representation = readRepresentation(call, resource);
   const links = { base, format: representation.format };
   const isFlat = representation.shape === "flat";
   const [before, after]: [string, string] = isFlat ? ['{"results":[', "]}"] : ["[", "]"];
@@ -161,8 +161,8 @@ export function showRecords(
   return respond(before + texts + after, status, MEDIA_TYPES.json);
 }
 
-function urlOf({ base, store }: Call, resource: RoutedResource, rid: number): string {
-  const text = `SELECT ${columnOf(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`;
+function recordUrl({ base, store }: Call, resource: RoutedResource, rid: number): string {
+  const text = `SELECT ${columnName(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`;
   return `${base}${resource.segment}/${store.statements.get({ text, args: [rid] })?.id}/`;
 }
 
@@ -180,7 +180,7 @@ function exportList(
   const listing: Listing = isPage ? requested : { ...requested, size: "max" };
   const snapshot = openSnapshotFor(call);
   try {
-    const reader = readerOf(call, resource, snapshot?.store ?? store);
+    const reader = chooseReader(call, resource, snapshot?.store ?? store);
     const { rids } = reader.list(resource, listing, actor);
     return exportRecords(call, resource, listing, rids, { format, status: 200, headers, reader, snapshot });
   } catch (error) {
@@ -236,7 +236,7 @@ function exportRecords(
 }
 
 /** The header that names ignored parameters (RFC 7234, section 5.5: 299, miscellaneous persistent warning). */
-export function warningOf(ignored: readonly string[]): Record<string, string> {
+export function warnIgnored(ignored: readonly string[]): Record<string, string> {
   if (ignored.length === 0) return {};
   const names = ignored
     .slice(0, 20)

@@ -100,7 +100,7 @@ export class RequestPool {
         written.catch(() => process.end());
         reply = await written;
       }
-      if (reply.kind !== "head") throw problemOf(reply);
+      if (reply.kind !== "head") throw toProblem(reply);
       return this.#respond(reply, process, caller);
     } catch (error) {
       this.#release(process);
@@ -129,11 +129,11 @@ export class RequestPool {
       return new Response(bytes as Uint8Array<ArrayBuffer> | null, init);
     }
     this.#awaitReader(process);
-    return new Response(this.#bodyOf(process, bytes!, describe), init);
+    return new Response(this.#streamBody(process, bytes!, describe), init);
   }
 
   /** The rest of a body after its first bytes, one piece at a time. */
-  #bodyOf(
+  #streamBody(
     process: RequestProcess,
     first: Uint8Array,
     describe: () => string,
@@ -149,7 +149,7 @@ export class RequestPool {
         pull: async (sink) => {
           try {
             const reply = await process.exchange({ kind: "next" }, describe);
-            if (reply.kind !== "chunk") throw problemOf(reply);
+            if (reply.kind !== "chunk") throw toProblem(reply);
             if (isCancelled) return end();
             if (reply.bytes.byteLength > 0) sink.enqueue(reply.bytes as Uint8Array<ArrayBuffer>);
             if (!reply.ended) return this.#awaitReader(process);
@@ -397,7 +397,7 @@ const tooExpensive = (deadline: number, described: string, writes: boolean): str
     ? "Nothing was written. Select fewer records at a time."
     : "Use fewer conditions; filters for whole values and beginnings are the fastest.");
 
-function problemOf(reply: FromProcess): Problem {
+function toProblem(reply: FromProcess): Problem {
   if (reply.kind !== "failed") throw new Error(`Unexpected reply: ${reply.kind}.`);
   return new Problem(reply.code, reply.message, reply.details);
 }

@@ -3,7 +3,7 @@ import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { PageInfo } from "../model/page.ts";
 import { isGuarded } from "../model/resource.ts";
-import { Attachments, contentOf, type FileParent, type Upload } from "../records/attachments.ts";
+import { Attachments, toContent, type FileParent, type Upload } from "../records/attachments.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { exampleId } from "../model/example.ts";
@@ -27,18 +27,18 @@ import type { Operation, Path } from "./operation.ts";
 import type { Api } from "./api.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
-import { addHistoryOf } from "./route-history.ts";
+import { addHistoryRoutes } from "./route-history.ts";
 import {
   checkCurrent,
-  listOf,
+  sendList,
   matchesFilter,
-  presentOf,
+  presentRecords,
   readableParent,
-  recordsOf,
+  openRecords,
   requireVisible,
   shownSchema,
 } from "./route-sub-resources.ts";
-import { binary, content, page as htmlPage, pageOf, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, page as htmlPage, pageSchema, TEXT, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
 const [APP, MODEL] = consumable.model.split(".");
@@ -66,7 +66,7 @@ export function addAttachments(api: Api, store: Store): void {
   addWrites(api, files);
   addOptions(api, LIST, "application/json");
   addOptions(api, FILE_PATH, "*/*");
-  addHistoryOf(api, {
+  addHistoryRoutes(api, {
     name: "a file",
     resource: attachment,
     path: FILE_PATH,
@@ -93,7 +93,7 @@ const addOptions = (api: Api, path: Path, type: string): void =>
   });
 
 function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
-  const shown = recordsOf(call).show(attachment, rid, presentOf(call), call.base)!;
+  const shown = openRecords(call).show(attachment, rid, presentRecords(call), call.base)!;
   return showValue(call, shown, { status, version: Number(shown.version) });
 }
 
@@ -104,9 +104,9 @@ function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
     summary: "List files of a record",
     description: "Newest first.",
     accepts: ["filters", "paging", "past", "page", "noneMatch"],
-    returns: { ...content(pageOf(FILE)), ...htmlPage() },
+    returns: { ...content(pageSchema(FILE)), ...htmlPage() },
     run({ call, params }) {
-      const { page, results, headers } = listOf(call, attachment, parent, params.id);
+      const { page, results, headers } = sendList(call, attachment, parent, params.id);
       return showValue(call, { ...page, results }, { headers });
     },
   });
@@ -132,9 +132,9 @@ function addList(api: Api, files: Attachments): void {
     returns: { ...content(Type.Array(FILE, { $id: "Attachments" })), ...htmlPage() },
     run({ call }) {
       const parameters = ownParameters(call.url.searchParams);
-      const { resource, id } = files.parentOf(parameters);
+      const { resource, id } = files.findParent(parameters);
       for (const { name } of PARENT) parameters.delete(name);
-      const { page, results, headers } = listOf(call, attachment, resource, id, parameters);
+      const { page, results, headers } = sendList(call, attachment, resource, id, parameters);
       // The list is bare, so the header has the number that is otherwise in the envelope.
       return showValue(call, results, { headers: { ...headers, ...pageHeaders(page) } });
     },
@@ -147,7 +147,7 @@ function addList(api: Api, files: Attachments): void {
     async run({ call }) {
       const upload = await readFile(call);
       const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
-      return addFile(call, files, files.parentOf(named), upload);
+      return addFile(call, files, files.findParent(named), upload);
     },
   });
 }
@@ -176,7 +176,7 @@ const ADD = {
 
 async function readFile({ request, maxBytes }: Call) {
   const { bytes, ...upload } = await readUpload(request, maxBytes);
-  return { ...upload, content: contentOf(bytes) };
+  return { ...upload, content: toContent(bytes) };
 }
 
 function addFile(
@@ -209,7 +209,7 @@ function addDownload(api: Api, files: Attachments): void {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
       requireVisible(call, attachment, { resource: parent.resource, rid: source.rid }, rid);
-      const shown = recordsOf(call).show(attachment, rid, source, call.base);
+      const shown = openRecords(call).show(attachment, rid, source, call.base);
       if (!shown || !matchesFilter(shown, source)) throw notFound();
       const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
       const headers = {

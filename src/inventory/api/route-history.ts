@@ -5,7 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
-import { inQuery, nounsOf, recordSchema } from "../model/schema.ts";
+import { inQuery, makeNouns, recordSchema } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
 import type { Batch, HistoryPage } from "../records/history.ts";
@@ -28,7 +28,7 @@ import {
   INSTANT,
   optional,
   page,
-  pageOf,
+  pageSchema,
   rendered,
   TEXT,
 } from "./schema.ts";
@@ -65,7 +65,7 @@ const FEED = Type.Object(
   { cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) },
   { $id: "ChangeFeed" },
 );
-const HISTORY = { ...content({ ...pageOf(CHANGE), description: "Changes, latest first." }), ...page() };
+const HISTORY = { ...content({ ...pageSchema(CHANGE), description: "Changes, latest first." }), ...page() };
 /** A component, as all histories have it. */
 const HISTORY_FIELD = {
   $id: "history_field",
@@ -115,7 +115,7 @@ export interface Subject {
 /** History, batches, the feed of changes, and ways to undo them. */
 export function addHistory(api: Api) {
   for (const resource of RESOURCES)
-    addHistoryOf(api, {
+    addHistoryRoutes(api, {
       name: "a record",
       resource,
       path: [resource, ":id/"],
@@ -134,7 +134,7 @@ const anyRecord = (): TSchema =>
   );
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
-export function addHistoryOf(api: Api, subject: Subject): void {
+export function addHistoryRoutes(api: Api, subject: Subject): void {
   const { name, resource, path, restored, signedIn = false, find, show } = subject;
   const below = (last: string): Path =>
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
@@ -219,7 +219,7 @@ function addBatches(api: Api) {
         format: Type.Optional(TEXT),
       }),
       accepts: ["paging", "page"],
-      returns: { ...content(pageOf(BATCH_SUMMARY)), ...page() },
+      returns: { ...content(pageSchema(BATCH_SUMMARY)), ...page() },
       signedIn: true,
       heavy: true,
       run({ call, query: { user, kind, since, resource } }) {
@@ -239,7 +239,7 @@ function addBatches(api: Api) {
       summary: "Get a batch and its changes",
       description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
       accepts: ["paging", "page"],
-      returns: { ...content(pageOf(CHANGE, BATCH, "BatchChanges")), ...page() },
+      returns: { ...content(pageSchema(CHANGE, BATCH, "BatchChanges")), ...page() },
       signedIn: true,
       heavy: true,
       run({ call, params }) {
@@ -348,7 +348,7 @@ function addFeed(api: Api) {
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
 export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
   api.add("GET", `${PEOPLE[kind].segment}/:${kind}/history/`, {
-    summary: `Get the history of ${nounsOf(PEOPLE[kind]).one}`,
+    summary: `Get the history of ${makeNouns(PEOPLE[kind]).one}`,
     accepts: ["paging", "page"],
     returns: HISTORY,
     signedIn: true,

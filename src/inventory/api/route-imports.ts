@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Imported } from "../imports/import.ts";
 import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
-import { bytesOf, csvText } from "../imports/export-file.ts";
+import { streamBytes, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import {
   describeFirstError,
@@ -15,12 +15,12 @@ import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../../platform/parse-json.ts";
 import { inQuery } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { type Call, membersOf, respond, respondJson } from "./call.ts";
+import { type Call, asObject, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Api } from "./api.ts";
 import { formatOfValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
-import { binary, content, page, pageOf, singlePage, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, page, pageSchema, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
@@ -68,7 +68,7 @@ export function addImports(api: Api, imports: Imports) {
     api.add("GET", "imports/", {
       summary: "List imports",
       description: "Your current imports and those of the last days, newest first. Administrators see all.",
-      returns: content(pageOf(IMPORT)),
+      returns: content(pageSchema(IMPORT)),
       signedIn: true,
       run({ call }) {
         const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
@@ -164,27 +164,27 @@ async function importFile(
   query: Type.Static<typeof OPTIONS>,
 ): Promise<Response> {
   const { actor, base, request, maxBytes } = call;
-  const options = optionsOf(query);
+  const options = parseOptions(query);
   checkOptions(options, query, fields);
-  const inBackground = flagOf(query, "background");
-  const withProgress = flagOf(query, "progress");
+  const inBackground = parseFlag(query, "background");
+  const withProgress = parseFlag(query, "progress");
   const { bytes } = await readUpload(request, maxBytes);
   const requested = { resource: name, options, actor, bytes };
-  const urlOf = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
+  const importUrl = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
   if (inBackground || (prefersAsync(request) && !options.listsChanges)) {
     const status = await imports.accept(requested);
-    const Location = urlOf(status);
+    const Location = importUrl(status);
     return respondJson(importJson(call, status), { Location, "Preference-Applied": "respond-async" }, 202);
   }
   const run = imports.run(requested);
   if (withProgress)
-    return respond(progressOf(run), 200, "application/x-ndjson", { Location: urlOf(run.status) });
-  return reportOf(await run.done, options);
+    return respond(streamProgress(run), 200, "application/x-ndjson", { Location: importUrl(run.status) });
+  return sendReport(await run.done, options);
 }
 
 /** Answers with the report or, if they were asked for, with all changes. */
-function reportOf({ report, table }: Imported, { dryRun, listsChanges }: ImportOptions): Response {
-  if (listsChanges && report.errors.length === 0) return respond(tableOf(table), 200, MEDIA_TYPES.csv);
+function sendReport({ report, table }: Imported, { dryRun, listsChanges }: ImportOptions): Response {
+  if (listsChanges && report.errors.length === 0) return respond(streamTable(table), 200, MEDIA_TYPES.csv);
   const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };
   if (report.errors.length === 0) return respondJson(report, headers);
   const body = { message: describeFirstError(report), code: "invalid_request", ...report };
@@ -201,35 +201,35 @@ function checkOptions(
     throw parameterProblem("match", "Records of this list have no barcode. Choices: none, name.");
   if (!listsChanges) return;
   if (!dryRun) throw parameterProblem("format", "csv lists what would change: add dry_run=1.");
-  if (flagOf(query, "background") || flagOf(query, "progress"))
+  if (parseFlag(query, "background") || parseFlag(query, "progress"))
     throw parameterProblem("format", "csv cannot be combined with background or progress.");
 }
 
-function tableOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+function streamTable(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   function* bytes(): Generator<Uint8Array<ArrayBuffer>> {
     for (const piece of pieces)
       yield Bun.zstdDecompressSync(piece as Uint8Array<ArrayBuffer>) as Uint8Array<ArrayBuffer>;
   }
-  return bytesOf(bytes());
+  return streamBytes(bytes());
 }
 
 /** RFC 7240, section 4.1. */
 const prefersAsync = (request: Request): boolean =>
   /(^|[,;\s])respond-async\b/i.test(request.headers.get("prefer") ?? "");
 
-function flagOf(query: Type.Static<typeof OPTIONS>, name: "dry_run" | "progress" | "background"): boolean {
+function parseFlag(query: Type.Static<typeof OPTIONS>, name: "dry_run" | "progress" | "background"): boolean {
   const value = KINDS.flag.parse(query[name] ?? "false");
   if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
   return value === 1;
 }
 
-function optionsOf(query: Type.Static<typeof OPTIONS>): ImportOptions {
-  const mapping = membersOf(parseJson(query.mapping || "{}", "Expected a JSON object."));
+function parseOptions(query: Type.Static<typeof OPTIONS>): ImportOptions {
+  const mapping = asObject(parseJson(query.mapping || "{}", "Expected a JSON object."));
   const pairs = Object.entries(mapping ?? {});
   if (!mapping || pairs.some(([, value]) => value !== null && typeof value !== "string"))
     throw parameterProblem("mapping", 'Expected an object such as {"Header": "field", "Other": null}.');
   return {
-    dryRun: flagOf(query, "dry_run"),
+    dryRun: parseFlag(query, "dry_run"),
     listsChanges: query.format === "csv",
     matching: query.match ?? "none",
     mapping: new Map(pairs as [string, string | null][]),
@@ -237,7 +237,7 @@ function optionsOf(query: Type.Static<typeof OPTIONS>): ImportOptions {
 }
 
 /** JSON lines: the progress from time to time; at the end `{"report": …}` or `{"error": …}`. */
-function progressOf(run: ImportRun): ReadableStream<Uint8Array> {
+function streamProgress(run: ImportRun): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let isOpen = true;
   return new ReadableStream({

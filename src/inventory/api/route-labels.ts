@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Label, labelsOf } from "../labels/label.ts";
+import { type Label, makeLabels } from "../labels/label.ts";
 import { scan } from "../labels/scan.ts";
 import type { Symbology } from "../labels/symbol.ts";
 import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
@@ -100,7 +100,7 @@ export function addLabels(api: Api) {
         returns: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
         heavy: true,
         run({ call, query }) {
-          const print = printOf(query);
+          const print = parsePrint(query);
           return makeFile(resource, labelsFor(call, resource, tables), print);
         },
       }),
@@ -112,7 +112,7 @@ export function addLabels(api: Api) {
       run() {
         const results = SHEETS.map((sheet) => {
           const { name, about, label } = sheet;
-          return { name, about, ...label, per_page: positionsOf(sheet) };
+          return { name, about, ...label, per_page: countPositions(sheet) };
         });
         return respondJson({
           ...singlePage(results),
@@ -124,15 +124,15 @@ export function addLabels(api: Api) {
   ];
 }
 
-const positionsOf = ({ grid }: Sheet): number => (grid ? grid.columns * grid.rows : 1);
+const countPositions = ({ grid }: Sheet): number => (grid ? grid.columns * grid.rows : 1);
 
 /** @throws Problem invalid_request */
-function printOf({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options) {
+function parsePrint({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options) {
   const sheet = sheetNamed(query.sheet || (format === "zpl" ? "50x25" : SHEETS[0].name));
   if (!sheet) throw parameterProblem("sheet", `Choices: ${SHEET_NAMES}, or a size from 15x8 to 150x150.`);
   if (format === "zpl" && sheet.grid)
     throw parameterProblem("sheet", "ZPL prints on rolls. Give a size such as 50x25.");
-  const most = positionsOf(sheet) - 1;
+  const most = countPositions(sheet) - 1;
   if (skip > most)
     throw parameterProblem(
       "skip",
@@ -157,13 +157,13 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
   // The page that a phone opens when it scans the code.
   const page = `${base.slice(0, -API_ROOT.length)}/i/`;
   const source = { reader: store.reader, statements: store.statements, tables };
-  return labelsOf(source, resource, found.rids, actor, page);
+  return makeLabels(source, resource, found.rids, actor, page);
 }
 
 async function makeFile(
   { segment }: RoutedResource,
   labels: readonly Label[],
-  { format, sheet, symbol, skip, dpi }: ReturnType<typeof printOf>,
+  { format, sheet, symbol, skip, dpi }: ReturnType<typeof parsePrint>,
 ): Promise<Response> {
   const name = `${segment.replaceAll("/", "-")}-labels`;
   const headers = { "Content-Disposition": `attachment; filename="${name}.${format}"` };

@@ -3,7 +3,7 @@ import { csvText, type Row, xlsxFile } from "../imports/export-file.ts";
 import { isObject, type Json, type JsonObject, KINDS, parseInstant } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { invalidField } from "../model/parse-body.ts";
-import { assaysOf, register, type Registration } from "../records/registration.ts";
+import { listAssays, register, type Registration } from "../records/registration.ts";
 import { inQuery, OTHER_FILTERS } from "../model/schema.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
@@ -21,7 +21,7 @@ const [DATASET, COLLECTION] = ["dataset", "dataset_collection"].map(routed);
 const [ASSAY, RUN] = ["assay", "instrument_run"].map(routed);
 
 const DAY = Type.String({ format: "date" });
-const formatOf = (otherwise: string) =>
+const formatParameter = (otherwise: string) =>
   inQuery(
     "format",
     `csv, xlsx or json; ${otherwise} by default.`,
@@ -40,7 +40,7 @@ export function addLabid(api: Api): void {
     summary: "Export files with their datasets, samples and assays",
     description:
       "One row for each file and sample, with their annotations; accepts the filters of the list of files.",
-    parameters: [formatOf("csv"), OTHER_FILTERS],
+    parameters: [formatParameter("csv"), OTHER_FILTERS],
     returns: TABLES,
     heavy: true,
     run: ({ call }) => sendDatafiles(call),
@@ -49,7 +49,7 @@ export function addLabid(api: Api): void {
     summary: "Count users by period",
     description: "From the audit log, for administrators.",
     parameters: [
-      formatOf("json"),
+      formatParameter("json"),
       ...["start_date", "end_date"].map((name) => inQuery(name, "A day, which is included.", DAY)),
       inQuery("resolution", "Length of a period; month by default.", Type.Enum(Object.keys(PERIODS))),
       inQuery("aggregate", "false: one row for each user, with the number of actions.", Type.Boolean()),
@@ -138,7 +138,7 @@ function addRegistration(api: Api): void {
       work: (writer) => register(call.store, writer, read(body), call.actor),
       respond: (done) => respondJson({ results: done }, {}, status),
     });
-  const registrationOf = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
+  const parseRegistration = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
   const about = {
     accepts: ["dryRun"],
     sends: content(REGISTRATION),
@@ -149,14 +149,14 @@ function addRegistration(api: Api): void {
     summary: "Register datasets",
     description: "Creates datasets with new collections, samples and files, in one batch.",
     status: 201,
-    run: async ({ call }) => write(call, registrationOf, 201)(await readBody(call)),
+    run: async ({ call }) => write(call, parseRegistration, 201)(await readBody(call)),
   });
   api.add("PUT", [RUN, ":id/register/"], {
     ...about,
     summary: "Register datasets of an instrument run",
     description: "Datasets that name no assay are of the only assay of the run.",
     run: async ({ call, params }) =>
-      write(call, (body) => ofRun(call, params.id, registrationOf(body)), 200)(await readBody(call)),
+      write(call, (body) => ofRun(call, params.id, parseRegistration(body)), 200)(await readBody(call)),
   });
   api.add("PUT", [ASSAY, ":id/register/"], {
     ...about,
@@ -171,13 +171,13 @@ function addRegistration(api: Api): void {
     ],
     sends: content(ASSAY_DATA),
     run: async ({ call, params }) =>
-      write(call, (body) => registrationOf(ofAssay(call, params.id, body)), 200)(await readBody(call)),
+      write(call, (body) => parseRegistration(ofAssay(call, params.id, body)), 200)(await readBody(call)),
   });
 }
 
 /** Datasets that name no assay are of the only assay of the run. @throws Problem for an assay of another run */
 function ofRun(call: Call, run: string, registration: Registration): Registration {
-  const assays = assaysOf(call.store, findRecord(call, RUN, run), call.actor);
+  const assays = listAssays(call.store, findRecord(call, RUN, run), call.actor);
   for (const [i, dataset] of registration.datasets.entries()) {
     dataset.assay ??= assays.length === 1 ? assays[0] : null;
     if (dataset.assay === null || !assays.includes(String(dataset.assay)))
@@ -195,7 +195,7 @@ function ofAssay(call: Call, assay: string, body: Json): JsonObject {
   const each = datasets.map((dataset) => (isObject(dataset) ? dataset : {}));
   const ofSamples = Map.groupBy(each, ({ sample }) => String(sample ?? ""));
   const collection = `Raw data of ${String(name)}`;
-  const usernameOf = (owner: Json | undefined): Json => (isObject(owner) ? (owner.username ?? null) : null);
+  const readUsername = (owner: Json | undefined): Json => (isObject(owner) ? (owner.username ?? null) : null);
   return {
     allow_pooled_samples: KINDS.flag.parse(call.url.searchParams.get("allow_pooled_samples") ?? "1") !== 0,
     assays: [{ id: assay }],
@@ -206,7 +206,7 @@ function ofAssay(call: Call, assay: string, body: Json): JsonObject {
       name: sample,
       barcode,
       type: "SEQUENCINGLIBRARY",
-      owner: usernameOf(owner),
+      owner: readUsername(owner),
     })),
     datasets: each.map(({ owner, sample = "", studies = [], datafiles = [] }) => ({
       name: String(sample),
@@ -218,7 +218,7 @@ function ofAssay(call: Call, assay: string, body: Json): JsonObject {
         ? studies.map((study) => (isObject(study) ? (study.id ?? "") : study))
         : [],
       datafiles,
-      owner: usernameOf(owner),
+      owner: readUsername(owner),
     })),
   };
 }

@@ -7,7 +7,7 @@ import {
   listParameters,
   listSchema,
   recordSchema,
-  nounsOf,
+  makeNouns,
 } from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
@@ -17,11 +17,11 @@ import { type Call, mayChange, missingCredentials, noContent, readBody, respondJ
 import type { Api } from "./api.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { isHeavyList } from "./heavy-request.ts";
-import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
+import { addHistoryRoutes, addMembershipHistory } from "./route-history.ts";
 import { SEARCH } from "./list-search.ts";
-import { addOptions, addSearch, parametersOf } from "./route-records.ts";
-import { content, optional, pageOf, rendered, singlePage, TEXT } from "./schema.ts";
-import { modeOf } from "./write-records.ts";
+import { addOptions, addSearch, listRecordParameters } from "./route-records.ts";
+import { content, optional, pageSchema, rendered, singlePage, TEXT } from "./schema.ts";
+import { writeMode } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
@@ -67,7 +67,7 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/`;
   const list = api.add("GET", path, {
-    summary: `List ${nounsOf(resource).many}`,
+    summary: `List ${makeNouns(resource).many}`,
     description: resource.summary,
     parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
     parses: true,
@@ -84,9 +84,9 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   });
   addSearch(api, path + SEARCH, resource, { list, signedIn: true });
   api.add("POST", path, {
-    summary: `Create ${nounsOf(resource).one}`,
+    summary: `Create ${makeNouns(resource).one}`,
     description: "Administrators only.",
-    parameters: parametersOf(resource),
+    parameters: listRecordParameters(resource),
     sends: sentBy(kind, false),
     status: 201,
     returns: rendered(recordSchema(DECLARED, resource)),
@@ -105,9 +105,9 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/:${kind}/`;
   const returns = rendered(recordSchema(DECLARED, resource));
-  const parameters = parametersOf(resource);
+  const parameters = listRecordParameters(resource);
   api.add("GET", path, {
-    summary: `Get ${nounsOf(resource).one}`,
+    summary: `Get ${makeNouns(resource).one}`,
     parameters,
     returns,
     signedIn: true,
@@ -122,7 +122,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
     ["PATCH", "Update"],
   ] as const)
     api.add(method, path, {
-      summary: `${verb} ${nounsOf(resource).one}`,
+      summary: `${verb} ${makeNouns(resource).one}`,
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
@@ -134,7 +134,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
         const rid = people.find(kind, params[kind]);
         checkRepresentation(call, resource);
         const [body, confirm] = [await readBody(call), confirmation(accounts, call)];
-        const written = await people.update({ kind, rid }, body, modeOf(call), call.actor, confirm);
+        const written = await people.update({ kind, rid }, body, writeMode(call), call.actor, confirm);
         return showPerson(call, kind, written, 200);
       },
     });
@@ -160,7 +160,7 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
   return response;
 }
 
-const MEMBERS = pageOf(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }), {}, "MemberList");
+const MEMBERS = pageSchema(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }), {}, "MemberList");
 
 function addMembers(api: Api, people: People, accounts: Accounts): void {
   const path = "groups/:group/members/";
@@ -223,7 +223,7 @@ function addMembers(api: Api, people: People, accounts: Accounts): void {
       },
     });
   addOptions(api, `${path}:member/`, PEOPLE.group);
-  addHistoryOf(api, {
+  addHistoryRoutes(api, {
     name: "a membership",
     signedIn: true,
     resource: SUB_RESOURCES.membership,

@@ -6,7 +6,7 @@ import {
   listParameters,
   listSchema,
   metadata,
-  nounsOf,
+  makeNouns,
   OTHER_FILTERS,
   type Parameter,
   recordSchema,
@@ -21,7 +21,7 @@ import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { isBareList } from "../resources/dropbox.ts";
 import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
-import { listCallOf, SEARCH } from "./list-search.ts";
+import { toListCall, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import type { Operation, Path, Run } from "./operation.ts";
 import type { Api } from "./api.ts";
@@ -91,11 +91,13 @@ const RENDERINGS = ["format", "response_format", "fields"];
 const RECORD_PARAMETERS = [...RENDERINGS, "deleted", "strict", "explain", "as_of"];
 
 /** List parameters of these names; by default the parameters of every response with records. */
-export const parametersOf = (resource: RoutedResource, names: readonly string[] = RENDERINGS): Parameter[] =>
-  listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
+export const listRecordParameters = (
+  resource: RoutedResource,
+  names: readonly string[] = RENDERINGS,
+): Parameter[] => listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
 
 function addCollection(api: Api, resource: RoutedResource): void {
-  const { one, many } = nounsOf(resource);
+  const { one, many } = makeNouns(resource);
   const list = api.add("GET", [resource, ""], {
     summary: `List ${many}`,
     description: resource.summary,
@@ -109,7 +111,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
   api.add("POST", [resource, ""], {
     summary: `Create ${one}`,
     description: "A list of objects creates several records, or none; the response lists the errors of each.",
-    parameters: () => parametersOf(resource),
+    parameters: () => listRecordParameters(resource),
     accepts: ["dryRun", "several"],
     sends: () => content(creationSchema(DECLARED, resource)),
     status: 201,
@@ -121,7 +123,7 @@ function addCollection(api: Api, resource: RoutedResource): void {
     api.add(method, [resource, ""], {
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
       description: "Updates all or none. Filters in the URL select records for an object with the changes.",
-      parameters: () => [...parametersOf(resource), OTHER_FILTERS],
+      parameters: () => [...listRecordParameters(resource), OTHER_FILTERS],
       parses: true,
       accepts: ["dryRun", "several"],
       sends: () => ({
@@ -163,12 +165,12 @@ export function addSearch(
   api.add("POST", path, {
     ...options,
     parses: true,
-    summary: `Search ${nounsOf(resource).many}`,
+    summary: `Search ${makeNouns(resource).many}`,
     description: "Returns what GET of the list returns.",
     reads: true,
     sends: content(SEARCHED),
     returns: () => rendered(listOrBare(resource)),
-    run: async ({ call }) => list({ call: await listCallOf(call), params: {}, query: {}, body: undefined }),
+    run: async ({ call }) => list({ call: await toListCall(call), params: {}, query: {}, body: undefined }),
   });
 }
 
@@ -184,12 +186,12 @@ const SEARCHED = Type.Object(
 );
 
 function addItem(api: Api, resource: RoutedResource): void {
-  const { one } = nounsOf(resource);
+  const { one } = makeNouns(resource);
   const path = [resource, ":id/"] as const;
   const returns = () => rendered(recordSchema(DECLARED, resource));
   api.add("GET", path, {
     summary: `Get ${one}`,
-    parameters: () => parametersOf(resource, RECORD_PARAMETERS),
+    parameters: () => listRecordParameters(resource, RECORD_PARAMETERS),
     parses: true,
     accepts: ["noneMatch"],
     returns,
@@ -203,7 +205,7 @@ function addItem(api: Api, resource: RoutedResource): void {
     api.add(method, path, {
       summary: `${verb} ${one}`,
       description,
-      parameters: () => parametersOf(resource),
+      parameters: () => listRecordParameters(resource),
       accepts: ["dryRun", "match"],
       sends: () =>
         method === "PUT"

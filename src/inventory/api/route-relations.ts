@@ -111,7 +111,7 @@ export function addRelations(api: Api) {
         ],
         returns: content(VALUES),
         heavy: ({ call }) => isLarge(call, resource.table),
-        run: ({ call, query }) => valuesOf(call, resource, query.field),
+        run: ({ call, query }) => sendValues(call, resource, query.field),
       }),
     ]),
     api.add("GET", "locations/tree/", {
@@ -196,7 +196,7 @@ function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSumm
   );
 }
 
-function valuesOf({ url, actor, store }: Call, resource: RoutedResource, name: string): Response {
+function sendValues({ url, actor, store }: Call, resource: RoutedResource, name: string): Response {
   const parameters = new URLSearchParams(url.searchParams);
   parameters.delete("field");
   const { resources } = store;

@@ -89,14 +89,14 @@ export function addSearchOfAll(api: Api) {
       parameters: [listParameter("deleted")],
       returns: content(FOUND),
       heavy({ call, query }) {
-        const loading = call.store.search.loading(requestOf(call, query));
+        const loading = call.store.search.loading(toRequest(call, query));
         // If that fails, it is read here.
         const light = (): boolean => false;
         return loading.length > 0 && Promise.all(loading).then(light, light);
       },
       run({ call, query }) {
         const groups = call.store.search
-          .find(requestOf(call, query))
+          .find(toRequest(call, query))
           .map(({ resource, total, more, results }) => ({
             list: (resource as RoutedResource).segment,
             total,
@@ -115,8 +115,15 @@ const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], prim
 
 /** Reads, in other processes, what everybody's first search needs. */
 export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
-  const limitOf: SearchRequest["limitOf"] = (resource) => parseDeletedFilter(resource, new URLSearchParams());
-  const request = { typed: "", actor: ANYONE, resources: SEARCHED_SIGNED_IN, limitOf, results: FEW };
+  const makeCondition: SearchRequest["makeCondition"] = (resource) =>
+    parseDeletedFilter(resource, new URLSearchParams());
+  const request = {
+    typed: "",
+    actor: ANYONE,
+    resources: SEARCHED_SIGNED_IN,
+    makeCondition,
+    results: FEW,
+  };
   try {
     await Promise.all(openStore(database, clock).search.loading(request));
   } catch {
@@ -125,13 +132,14 @@ export async function prepareSearch(database: Database, clock: Clock): Promise<v
 }
 
 /** @throws Problem invalid_request */
-function requestOf({ actor, url }: Call, { q, list, limit = FEW }: Type.Static<typeof QUERY>): SearchRequest {
+function toRequest({ actor, url }: Call, { q, list, limit = FEW }: Type.Static<typeof QUERY>): SearchRequest {
   if (KINDS.text.parse(q) === undefined) throw parameterProblem("q", `Expected ${KINDS.text.expected}.`);
   if (q.trim().split(/\s+/).length > LIMITS.words.max) throw parameterProblem("q", exceeded(LIMITS.words));
   const all = actor.user === null ? SEARCHED : SEARCHED_SIGNED_IN;
   const resources = list === undefined ? all : all.filter(({ segment }) => segment === list);
   if (resources.length === 0)
     throw parameterProblem("list", `Choices: ${all.map(({ segment }) => segment).join(", ")}.`);
-  const limitOf: SearchRequest["limitOf"] = (resource) => parseDeletedFilter(resource, url.searchParams);
-  return { typed: q, actor, resources, limitOf, results: limit };
+  const makeCondition: SearchRequest["makeCondition"] = (resource) =>
+    parseDeletedFilter(resource, url.searchParams);
+  return { typed: q, actor, resources, makeCondition, results: limit };
 }

@@ -3,12 +3,12 @@ import { type Json, KINDS, printInstant } from "../model/field.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
-import { membersOf, noContent, notFound, respondJson } from "./call.ts";
+import { asObject, noContent, notFound, respondJson } from "./call.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { Operation } from "./operation.ts";
 import type { Api } from "./api.ts";
 import { readJsonBody, readPairs } from "./request-body.ts";
-import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
+import { closed, content, INSTANT, optional, pageSchema, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
@@ -59,8 +59,8 @@ const SESSION = content(
 );
 
 /** @throws Problem invalid_request with an entry for each field */
-function credentialsOf(body: Json): Credentials {
-  const { username, password, code = "" } = membersOf(body) ?? {};
+function parseCredentials(body: Json): Credentials {
+  const { username, password, code = "" } = asObject(body) ?? {};
   const missing = Object.entries({ username, password }).filter(
     ([, value]) => typeof value !== "string" || value === "",
   );
@@ -84,7 +84,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
     returns: content(Type.Object({ token: TEXT })),
     errors: [429],
     async run({ call }) {
-      const credentials = credentialsOf(await readPairs(call.request, call.maxBytes));
+      const credentials = parseCredentials(await readPairs(call.request, call.maxBytes));
       return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
     },
   };
@@ -126,7 +126,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
       returns: SESSION,
       errors: [429],
       async run({ call }) {
-        const credentials = credentialsOf(await readJsonBody(call));
+        const credentials = parseCredentials(await readJsonBody(call));
         const { session, cookie, browserCookie } = await accounts.openSession(credentials, call.request);
         const response = show(session, { "Set-Cookie": cookie });
         if (browserCookie !== undefined) response.headers.append("Set-Cookie", browserCookie);
@@ -170,7 +170,7 @@ const NEW_TOKEN = closed({
 });
 
 /** Milliseconds at which a new token expires; null for never. @throws Problem invalid_request */
-function expiryOf(
+function computeExpiry(
   { expires = null, days = null }: Type.Static<typeof NEW_TOKEN>,
   now: number,
 ): number | null {
@@ -192,7 +192,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts) {
     api.add("GET", "tokens/", {
       summary: "List tokens",
       description: `Your active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
-      returns: content(pageOf(TOKEN)),
+      returns: content(pageSchema(TOKEN)),
       signedIn: true,
       run({ call: { actor } }) {
         const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
@@ -207,7 +207,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts) {
       returns: content(Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" })),
       async run({ call: { actor, request, store }, body }) {
         const { name, scope = "write", current_password: password = "" } = body;
-        const expires = expiryOf(body, store.clock.now());
+        const expires = computeExpiry(body, store.clock.now());
         await confirmations.require(request, actor, password);
         const { token, id } = tokens.add(actor.user!, { name: name.trim(), scope, expires });
         return respondJson({ ...printToken(tokens.find(actor.user!, id)!), token }, NO_STORE, 201);

@@ -23,10 +23,10 @@ import { checkTag, listTag } from "./entity-tag.ts";
 import { isHeavyWrite } from "./heavy-request.ts";
 import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
-import { addHistoryOf } from "./route-history.ts";
+import { addHistoryRoutes } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
 import { content, page, TEXT } from "./schema.ts";
-import { modeOf } from "./write-records.ts";
+import { writeMode } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
 /** Records that can be shared in one request. */
@@ -74,7 +74,7 @@ export function addSharing(api: Api) {
   return RESOURCES.flatMap((resource) => {
     const grants = addGrants(api, resource);
     addBulkSharing(api, resource);
-    addHistoryOf(api, {
+    addHistoryRoutes(api, {
       name: "a grant on a record",
       resource: SUB_RESOURCES.grant,
       path: [resource, ":id/permissions/:grant/"],
@@ -122,7 +122,7 @@ function addGrants(api: Api, resource: RoutedResource) {
               const rid = findChangeable(call, resource, params.id);
               checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
               const request = parseSharing(statements, body);
-              new Sharing(statements, writer).set(resource, rid, request, modeOf(call), call.actor);
+              new Sharing(statements, writer).set(resource, rid, request, writeMode(call), call.actor);
               return rid;
             },
             respond: (rid) => showGrants(call, resource, rid),
@@ -156,7 +156,7 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
         const { actor, store } = call;
         const body = await readBody(call);
         const request = parseSharing(store.statements, body, ["ids"]);
-        const ids = idsOf((body as { ids?: Json }).ids);
+        const ids = parseIds((body as { ids?: Json }).ids);
         return writeBatch(call, body, {
           kind: "bulk_update",
           work(writer) {
@@ -165,7 +165,7 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
               const rid = findNamed(call, resource, id);
               if (!writer.allows(resource, rid, "change", actor))
                 throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
-              sharing.set(resource, rid, request, modeOf(call), actor);
+              sharing.set(resource, rid, request, writeMode(call), actor);
             }
           },
           respond: () => respondJson({ shared: ids.length, ids }),
@@ -195,7 +195,7 @@ function findGrant(call: Call, resource: RoutedResource, id: string, grant: stri
 }
 
 /** Without duplicates. @throws Problem invalid_request, too_large */
-function idsOf(value: Json | undefined): string[] {
+function parseIds(value: Json | undefined): string[] {
   const given = Array.isArray(value) ? value : [];
   const ids = [...new Set(given.map((id) => String(id).trim().toLowerCase()))];
   if (ids.length === 0) throw invalidField("ids", "Expected a list of record ids.");

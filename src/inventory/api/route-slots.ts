@@ -1,17 +1,17 @@
 import { Type } from "typebox";
 import { exampleId } from "../model/example.ts";
 import { ALIVE, and, compare, not } from "../model/condition.ts";
-import { positionsOf } from "../model/grid.ts";
+import { listPositions } from "../model/grid.ts";
 import { FIRST_PAGE } from "../model/listing.ts";
 import { mayUse } from "../model/plan.ts";
-import { nounsOf } from "../model/schema.ts";
+import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { countHidden, evict } from "../records/evict.ts";
 import { fillSlots, spacesIn } from "../records/fill-slots.ts";
-import { freeSlots, type Slot, type Space, usageOf } from "../records/storage-space.ts";
+import { freeSlots, type Slot, type Space, sumUsage } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { gridOf, hasPosition } from "../resources/position.ts";
+import { readGrid, hasPosition } from "../resources/position.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, findRecord, mayChange, respondJson } from "./call.ts";
 import { isLarge } from "./heavy-request.ts";
@@ -177,7 +177,7 @@ export function addSlots(api: Api) {
       summary: "Get the slots of a location",
       description: "The record in each slot of its grid. Deeper locations are left out.",
       returns: content(SLOTS),
-      run: ({ call, params }) => respondJson(slotsOf(call, params.id)),
+      run: ({ call, params }) => respondJson(readSlots(call, params.id)),
     }),
     ...addEviction(api),
     ...RESOURCES.filter(({ name }) => IN_TREE.includes(name)).flatMap((resource) =>
@@ -187,7 +187,7 @@ export function addSlots(api: Api) {
 }
 
 function addFreeSlots(api: Api, resource: RoutedResource) {
-  const { one } = nounsOf(resource);
+  const { one } = makeNouns(resource);
   return [
     api.add("GET", [resource, ":id/free_slots/"], {
       summary: `Get the free slots in ${one}`,
@@ -210,7 +210,7 @@ function addFreeSlots(api: Api, resource: RoutedResource) {
         const locations = spaces.filter(({ free }) => free > 0).slice(0, MAX_SLOTS);
         const slots = freeSlots(spaces, Math.max(count, 1));
         return respondJson({
-          ...(usageOf(spaces) ?? { capacity: 0, used: 0, free: 0 }),
+          ...(sumUsage(spaces) ?? { capacity: 0, used: 0, free: 0 }),
           next: slots.length === 0 ? null : named(call, slots[0], spaces),
           locations: locations.map(({ id, label, path, capacity, used, free }) => ({
             id,
@@ -276,12 +276,12 @@ function named({ store, actor }: Call, { location, position }: Slot, spaces: rea
   return { location: { ...location, unique_path }, position };
 }
 
-function slotsOf(call: Call, id: string): Slots {
+function readSlots(call: Call, id: string): Slots {
   const { store, actor } = call;
   const rid = findRecord(call, LOCATION, id);
   const [location] = store.reader.values(LOCATION, ["id", "label", "unique_path"], actor, [rid]);
   const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
-  const grid = gridOf(store.statements, rid);
+  const grid = readGrid(store.statements, rid);
   const placed = STORED.flatMap((resource) => storedIn(call, resource, rid, true));
   const records = new Map(placed.map((record) => [record.position, record]));
   const free = new Set(space && grid ? space.positions(space.capacity) : []);
@@ -291,10 +291,10 @@ function slotsOf(call: Call, id: string): Slots {
     unique_path: String(location.unique_path),
     grid_rows: grid?.rows ?? null,
     grid_columns: grid?.columns ?? null,
-    space: space ? usageOf([space]) : null,
+    space: space ? sumUsage([space]) : null,
     next: free.values().next().value ?? null,
-    use: mayUse(store.reader.contextOf(actor), LOCATION, rid),
-    slots: (grid ? positionsOf(grid) : []).map((position) => ({
+    use: mayUse(store.reader.makeContext(actor), LOCATION, rid),
+    slots: (grid ? listPositions(grid) : []).map((position) => ({
       position,
       free: free.has(position),
       record: records.get(position) ?? null,

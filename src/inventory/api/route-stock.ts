@@ -1,6 +1,6 @@
 import { type TObject, Type } from "typebox";
 import type { JsonObject } from "../model/field.ts";
-import { nounsOf, recordSchema } from "../model/schema.ts";
+import { makeNouns, recordSchema } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import {
@@ -19,7 +19,7 @@ import { type Call, findRecord } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import type { Api } from "./api.ts";
 import { showRecord, showRecords } from "./read-records.ts";
-import { parametersOf } from "./route-records.ts";
+import { listRecordParameters } from "./route-records.ts";
 import { closed, content, optional, rendered } from "./schema.ts";
 
 const amount = (description: string) => Type.Number({ exclusiveMinimum: 0, description, examples: [0.1] });
@@ -57,7 +57,7 @@ const THAW = closed({});
 /** Actions on stock: consume, refill, aliquot, thaw. */
 export function addStock(api: Api) {
   return RESOURCES.filter(hasStock).flatMap((resource) => {
-    const { one } = nounsOf(resource);
+    const { one } = makeNouns(resource);
     return [
       addAction(api, resource, "consume", {
         summary: `Consume ${one}`,
@@ -95,7 +95,7 @@ function addAction<const Name extends string>(
 ) {
   return api.add("POST", [resource, `:id/${name}/`], {
     ...texts,
-    parameters: parametersOf(resource),
+    parameters: listRecordParameters(resource),
     accepts: ["dryRun", "match"],
     body,
     returns: rendered(recordSchema(DECLARED, resource)),
@@ -103,7 +103,7 @@ function addAction<const Name extends string>(
       writeBatch(call, body as JsonObject, {
         kind: "update",
         work(writer) {
-          const item = itemOf(call, resource, params.id, writer);
+          const item = findItem(call, resource, params.id, writer);
           work(writer, item, body as JsonObject, call);
           return item.rid;
         },
@@ -114,9 +114,9 @@ function addAction<const Name extends string>(
 
 function addAliquots(api: Api, resource: RoutedResource) {
   return api.add("POST", [resource, ":id/aliquots/"], {
-    summary: `Make aliquots of ${nounsOf(resource).one}`,
+    summary: `Make aliquots of ${makeNouns(resource).one}`,
     description: "New records with the properties of this one, which `aliquot_of` names.",
-    parameters: parametersOf(resource),
+    parameters: listRecordParameters(resource),
     accepts: ["dryRun", "match"],
     body: DIVIDE,
     status: 201,
@@ -125,13 +125,19 @@ function addAliquots(api: Api, resource: RoutedResource) {
       writeBatch(call, body as unknown as JsonObject, {
         kind: "bulk_create",
         work: (writer) =>
-          divide(call.store, writer, itemOf(call, resource, params.id, writer), body as Division, call.actor),
+          divide(
+            call.store,
+            writer,
+            findItem(call, resource, params.id, writer),
+            body as Division,
+            call.actor,
+          ),
         respond: (rids) => showRecords(call, resource, rids, 201),
       }),
   });
 }
 
-function itemOf(call: Call, resource: RoutedResource, id: string, writer: RecordWriter): StockItem {
+function findItem(call: Call, resource: RoutedResource, id: string, writer: RecordWriter): StockItem {
   const rid = findRecord(call, resource, id);
   checkVersion(call, Number(writer.current(resource, rid).version));
   return { resource, rid };

@@ -67,7 +67,7 @@ export function addStocktakes(api: Api) {
         const report = withUniquePaths(call, readReport(call.store, rid, call.actor));
         if (format !== "csv") return showValue(call, report as unknown as Json);
         const headers = { "Content-Disposition": 'attachment; filename="stocktake.csv"' };
-        return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
+        return respond(printCsv(report), 200, MEDIA_TYPES.csv, headers);
       },
     }),
     api.add("POST", below("scans/"), {
@@ -151,7 +151,7 @@ function withUniquePaths({ store, actor }: Call, report: Report): Report {
 }
 
 /** The report as a table with one row for each item. */
-function csvOf(report: Report): string {
+function printCsv(report: Report): string {
   const columns = [
     "result",
     "list",

@@ -6,7 +6,7 @@ import { LIMITS } from "../model/limits.ts";
 import { isFileFormat, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
-import { labelOf, nounsOf, schemaName } from "../model/schema.ts";
+import { makeLabel, makeNouns, schemaName } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   type DeletedFilter,
@@ -17,7 +17,7 @@ import {
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { membersOf, type SubResource } from "../resources/sub-resource.ts";
+import { listMembers, type SubResource } from "../resources/sub-resource.ts";
 import { writeBatch } from "./batch.ts";
 import {
   type Call,
@@ -33,10 +33,10 @@ import {
 import { checkVersion } from "./entity-tag.ts";
 import { isHeavyRead } from "./heavy-request.ts";
 import type { Api } from "./api.ts";
-import { warningOf } from "./read-records.ts";
+import { warnIgnored } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { addHistoryOf } from "./route-history.ts";
-import { content, INSTANT, page as htmlPage, pageOf, TEXT } from "./schema.ts";
+import { addHistoryRoutes } from "./route-history.ts";
+import { content, INSTANT, page as htmlPage, pageSchema, TEXT } from "./schema.ts";
 import { capitalized } from "../../platform/words.ts";
 
 const RECORD_INFO = {
@@ -66,10 +66,10 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   api.add("GET", path, {
     summary: `${list} of a record`,
     accepts: ["filters", "paging", "past", "page", "noneMatch"],
-    returns: { ...content(pageOf(shown)), ...htmlPage() },
+    returns: { ...content(pageSchema(shown)), ...htmlPage() },
     heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
-      const { page, results, headers } = listOf(call, sub, parent, params.id);
+      const { page, results, headers } = sendList(call, sub, parent, params.id);
       return showValue(call, { ...page, results }, { headers });
     },
   });
@@ -88,13 +88,15 @@ function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
         kind: "create",
         work: (writer) => {
           const rid = findChangeable(call, parent, params.id);
-          return recordsOf(call).create(writer, sub, { resource: parent, rid }, body, call);
+          return openRecords(call).create(writer, sub, { resource: parent, rid }, body, call);
         },
         respond: (rid) => showOne(call, sub, rid, 201),
       });
     },
   });
-  api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "POST") });
+  api.add("OPTIONS", path, {
+    run: ({ call, params }) => describeOptions(call, parent, params.id, sub, "POST"),
+  });
 }
 
 /** Parameters of lists of records that concern rights or renderings, which these lists do not have. */
@@ -104,7 +106,7 @@ const UNSUPPORTED: readonly string[] = [...RIGHTS_PARAMETERS, "fields", "explain
  * One page of the sub-resources of a record, filtered and ordered like a list; by default up to 1,000 of them.
  * @param parameters those of the request, without those that name the parent
  */
-export function listOf(
+export function sendList(
   call: Call,
   sub: SubResource,
   parent: RoutedResource,
@@ -128,19 +130,19 @@ export function listOf(
   );
   const seen = not(or(...unseen.map((rid) => compare(["rid"], "==", rid))));
   const condition = and(listing.condition, seen);
-  const found = recordsOf(call).list(sub, of, { ...listing, condition, size }, call.base);
+  const found = openRecords(call).list(sub, of, { ...listing, condition, size }, call.base);
   if (parameters.has("page_size") && listing.size === "max" && found.total > max)
     throw parameterProblem(
       "page_size",
       `max returns at most ${max} ${sub.segment}. Request pages: page_size=${max}&page=1.`,
     );
   const page = pageInfo(here(call), call.url.searchParams, found.current, found.total, size);
-  return { page, results: found.results, headers: warningOf(listing.ignored) };
+  return { page, results: found.results, headers: warnIgnored(listing.ignored) };
 }
 
 function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
-  const name = `${nounsOf(sub).one} of a record`;
+  const name = `${makeNouns(sub).one} of a record`;
   const returns = { ...content(shownSchema(sub)), ...htmlPage() };
   api.add("GET", path, {
     summary: `Get ${name}`,
@@ -149,7 +151,7 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
     heavy: ({ call }) => isHeavyRead(call),
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
-      const rid = recordsOf(call).find(sub, parent, source.rid, params.sub_id);
+      const rid = openRecords(call).find(sub, parent, source.rid, params.sub_id);
       requireVisible(call, sub, { resource: parent, rid: source.rid }, rid);
       return showOne(call, sub, rid, 200, source);
     },
@@ -170,9 +172,9 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
           kind: mode ? "update" : "delete",
           work(writer) {
             const owner = findChangeable(call, parent, params.id);
-            const rid = recordsOf(call).find(sub, parent, owner, params.sub_id);
+            const rid = openRecords(call).find(sub, parent, owner, params.sub_id);
             checkCurrent(call, writer, sub, rid);
-            if (mode) recordsOf(call).change(writer, sub, rid, body, { actor: call.actor, mode });
+            if (mode) openRecords(call).change(writer, sub, rid, body, { actor: call.actor, mode });
             else writer.markDeleted(sub, rid, call.actor);
             return rid;
           },
@@ -180,14 +182,16 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
         });
       },
     });
-  api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "PUT") });
-  addHistoryOf(api, {
+  api.add("OPTIONS", path, {
+    run: ({ call, params }) => describeOptions(call, parent, params.id, sub, "PUT"),
+  });
+  addHistoryRoutes(api, {
     name,
     resource: sub,
     path,
     restored: () => content(shownSchema(sub)),
     find: (call, params) =>
-      recordsOf(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
+      openRecords(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
     show: (call, rid) => showOne(call, sub, rid, 200),
   });
 }
@@ -209,7 +213,7 @@ export function requireVisible(
   if (store.history.deletedBeforeVisible(sub, parent, actor).includes(rid)) throw notFound();
 }
 
-export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);
+export const openRecords = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);
 
 /** One stored record, wrapped if the client requests it. `source`: where it was read from, with its filter. */
 function showOne(
@@ -219,7 +223,7 @@ function showOne(
   status: 200 | 201,
   source?: ReadableParent,
 ): Response {
-  const shown = recordsOf(call).show(sub, rid, source ?? presentOf(call), call.base);
+  const shown = openRecords(call).show(sub, rid, source ?? presentRecords(call), call.base);
   if (!shown || (source && !matchesFilter(shown, source))) throw notFound();
   const isFlat = call.url.searchParams.get("response_format") === "flat";
   return showValue(call, isFlat ? { results: shown } : shown, { status, version: Number(shown.version) });
@@ -229,13 +233,13 @@ function showOne(
 export const matchesFilter = (shown: { [name: string]: Json }, { deletedFilter }: ReadableParent): boolean =>
   deletedFilter === "all" || shown.deleted === (deletedFilter === "deleted");
 
-export const presentOf = ({ actor, store: { statements, reader } }: Call): RecordSource => ({
+export const presentRecords = ({ actor, store: { statements, reader } }: Call): RecordSource => ({
   statements,
   reader,
   actor,
 });
 
-function deletedFilterOf({ url }: Call): DeletedFilter {
+function parseDeletedParameter({ url }: Call): DeletedFilter {
   const given = url.searchParams.get("deleted") ?? "";
   if (given === "") return "living";
   if (given.toLowerCase() === "all") return "all";
@@ -247,9 +251,9 @@ function deletedFilterOf({ url }: Call): DeletedFilter {
 /** The parent of requested sub-resources, now or `as_of` a time; a deleted one needs `deleted`. @throws Problem not_found */
 export function readableParent(call: Call, resource: Resource, id: string): ReadableParent {
   const { actor, store, url } = call;
-  const deletedFilter = deletedFilterOf(call);
+  const deletedFilter = parseDeletedParameter(call);
   const past = url.searchParams.has("as_of") ? store.past(resource, url.searchParams, actor) : undefined;
-  const source = past ? { ...past, actor: past.everyone } : presentOf(call);
+  const source = past ? { ...past, actor: past.everyone } : presentRecords(call);
   const { statements, reader, actor: as } = source;
   const rid = reader.find(resource, id, deletedFilter === "living" ? ALIVE : and(), as);
   if (rid === undefined) throw notFound();
@@ -258,7 +262,7 @@ export function readableParent(call: Call, resource: Resource, id: string): Read
 
 /** A record of a sub-resource in responses. */
 export function shownSchema(sub: SubResource): TSchema {
-  const members = Object.entries(membersOf(DECLARED, sub));
+  const members = Object.entries(listMembers(DECLARED, sub));
   const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
   return Type.Object(
     { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
@@ -267,7 +271,7 @@ export function shownSchema(sub: SubResource): TSchema {
 }
 
 const writable = (sub: SubResource) =>
-  Object.entries(membersOf(DECLARED, sub)).filter(([, { write }]) => write !== "never");
+  Object.entries(listMembers(DECLARED, sub)).filter(([, { write }]) => write !== "never");
 
 /** The body that creates a record of a sub-resource, or changes one. */
 function sentSchema(sub: SubResource, isChange: boolean): TSchema {
@@ -282,7 +286,7 @@ function sentSchema(sub: SubResource, isChange: boolean): TSchema {
 }
 
 /** Metadata in response to OPTIONS, in the form of Django REST framework. */
-function optionsOf(
+function describeOptions(
   call: Call,
   parent: RoutedResource,
   id: string,
@@ -293,7 +297,7 @@ function optionsOf(
   const fields = writable(sub).map(([name, { schema, doc, write }]) => {
     const type = "type" in schema ? String(schema.type) : name === "value" ? "field" : "string";
     const required = write === "required";
-    return [name, { type, required, read_only: false, label: labelOf(name), help_text: doc }];
+    return [name, { type, required, read_only: false, label: makeLabel(name), help_text: doc }];
   });
   return respondJson({
     name: sub.segment,

@@ -7,7 +7,7 @@ import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
-import { stateOf } from "./entity-tag.ts";
+import { readState } from "./entity-tag.ts";
 import { Api, routedAt, type SendAway } from "./api.ts";
 import { addRecordOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
@@ -132,7 +132,7 @@ const sendTo =
       params,
       query,
       body,
-      state: stateOf(call),
+      state: readState(call),
       origin: currentOrigin(),
     };
     const { network = "" } = currentRequest() ?? {};

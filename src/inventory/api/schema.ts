@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
-export { pageOf } from "../model/schema.ts";
+export { pageSchema } from "../model/schema.ts";
 export { singlePage } from "../../platform/page.ts";
 
 /** Schemas and contents that several operations share. */

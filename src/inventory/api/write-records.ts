@@ -16,13 +16,13 @@ import type { AnnotationType, Resource } from "../model/resource.ts";
 import type { PlannedUpdate } from "../records/uniform-update.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
-import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
+import { type Call, findRecord, asObject, noContent, readBody, respondJson } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { checkRepresentation, showRecord, showRecords } from "./read-records.ts";
 import { readJsonBody } from "./request-body.ts";
 
 /** PUT replaces, PATCH merges. */
-export const modeOf = ({ method }: Call): Exclude<WriteMode, "create"> =>
+export const writeMode = ({ method }: Call): Exclude<WriteMode, "create"> =>
   method === "PUT" ? "replace" : "merge";
 
 /** POST to a list: an object, or a list of objects. */
@@ -47,7 +47,7 @@ export async function createRecords(call: Call, resource: RoutedResource): Promi
 export async function updateRecords(call: Call, resource: RoutedResource): Promise<Response> {
   checkRepresentation(call, resource);
   const { actor, store } = call;
-  const { changes, plan } = changesOf(call, resource, await readBody(call));
+  const { changes, plan } = parseChanges(call, resource, await readBody(call));
   const planned = plan && store.statements.reading(plan);
   return writeBatch(call, null, {
     kind: "bulk_update",
@@ -56,7 +56,7 @@ export async function updateRecords(call: Call, resource: RoutedResource): Promi
       planned?.write()
         ? [...planned.rids]
         : // In this transaction, filters are evaluated again.
-          store.bulk.update(resource, changes(), modeOf(call), actor),
+          store.bulk.update(resource, changes(), writeMode(call), actor),
     respond: (rids) => showRecords(call, resource, rids, 200),
   });
 }
@@ -76,7 +76,7 @@ export async function writeRecord(call: Call, resource: RoutedResource, id: stri
         const merge = patched(call, resource, rid, value);
         // A patch of tests only writes nothing.
         if (Object.keys(merge).length > 0) writer.update(resource, rid, merge, "merge", actor);
-      } else writer.update(resource, rid, value, modeOf(call), actor);
+      } else writer.update(resource, rid, value, writeMode(call), actor);
       return rid;
     },
     respond: (rid) => (method === "DELETE" ? noContent() : showRecord(call, resource, rid, 200)),
@@ -89,7 +89,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
   const { searchParams } = call.url;
   const value = await readJsonBody(call);
   const named = readIds(searchParams, value);
-  const filters = membersOf(membersOf(value)?.filters);
+  const filters = asObject(asObject(value)?.filters);
   const parameters = filters ? makeParameters(filters) : searchParams;
   const isByFilter = named.length === 0 && isFiltered(parameters);
   if (!isByFilter || filters) checkParameters(searchParams, [...WRITE_PARAMETERS]);
@@ -101,9 +101,9 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
     work() {
       if (planned?.write()) {
         const { rids } = planned;
-        return store.bulk.verifyDeleted(resource, rids, idsOf(call, resource, rids), actor);
+        return store.bulk.verifyDeleted(resource, rids, listIds(call, resource, rids), actor);
       }
-      const ids = isByFilter ? idsOf(call, resource, find()) : named;
+      const ids = isByFilter ? listIds(call, resource, find()) : named;
       return isByFilter && ids.length === 0 ? [] : store.bulk.remove(resource, ids, actor);
     },
     respond: (ids) => respondJson({ deleted: ids.length, ids }),
@@ -111,7 +111,7 @@ export async function deleteRecords(call: Call, resource: RoutedResource): Promi
 }
 
 /** The changes of a bulk update, evaluated later where a filter selects the records; and their plan, if there may be one. */
-function changesOf(
+function parseChanges(
   call: Call,
   resource: Resource,
   value: Json,
@@ -122,7 +122,7 @@ function changesOf(
   if (!filtered) {
     const changes = parseBulkChanges(value);
     // A filter in the address changes nothing, but a misspelt `dry_run` would.
-    listingOf(call, resource, searchParams);
+    readListing(call, resource, searchParams);
     return { changes: () => changes };
   }
   const { filters, body, tests } = filtered;
@@ -132,9 +132,9 @@ function changesOf(
     throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
   const find = () => rowsFound(call, resource, parameters);
   return {
-    changes: () => idsOf(call, resource, find()).map((id) => ({ id, body, tests })),
+    changes: () => listIds(call, resource, find()).map((id) => ({ id, body, tests })),
     plan() {
-      const [rids, mode] = [find(), modeOf(call)];
+      const [rids, mode] = [find(), writeMode(call)];
       if (tests.length > 0) return undefined;
       return (
         store.uniformUpdates.plan(resource, rids, body, mode, actor) ??
@@ -151,12 +151,12 @@ function rowsFound(call: Call, resource: Resource, parameters: URLSearchParams):
   const [first] = filters.every(matchesAll) ? filters : [];
   if (first)
     throw parameterProblem(first[0], "An empty filter selects all records. Use deleted=false for that.");
-  const listing = listingOf(call, resource, parameters);
+  const listing = readListing(call, resource, parameters);
   return call.store.reader.list(resource, { ...listing, page: 1, size: "max" }, call.actor).rids;
 }
 
 /** @throws Problem invalid_request for unknown parameters */
-const listingOf = ({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): Listing =>
+const readListing = ({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): Listing =>
   parseListing(
     store.resources,
     resource,
@@ -164,7 +164,7 @@ const listingOf = ({ actor, store }: Call, resource: Resource, parameters: URLSe
     actor,
   );
 
-const idsOf = ({ actor, store }: Call, resource: Resource, rids: readonly number[]): string[] =>
+const listIds = ({ actor, store }: Call, resource: Resource, rids: readonly number[]): string[] =>
   store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));
 
 function patched(
@@ -183,7 +183,7 @@ function patched(
 
 /** The annotations that a JSON Patch names, with their types. */
 function annotationsIn(resource: Resource, operations: readonly Json[]): Map<string, AnnotationType> {
-  const pointers = operations.map(membersOf).flatMap((operation) => [operation?.path, operation?.from]);
+  const pointers = operations.map(asObject).flatMap((operation) => [operation?.path, operation?.from]);
   const found = new Map<string, AnnotationType>();
   for (const [name] of pointers.flatMap((pointer) => [pointerParts(pointer) ?? [""]])) {
     const named = namesAnnotation(resource, name) ? findAnnotation(resource, name) : undefined;
@@ -223,9 +223,9 @@ function makeParameters(filters: { [name: string]: Json }): URLSearchParams {
  */
 function readIds(parameters: URLSearchParams, body: Json): string[] {
   const fromQuery = ["id", "ids"].flatMap((name) => parameters.getAll(name)).join(",");
-  const listed = membersOf(body)?.ids ?? body;
+  const listed = asObject(body)?.ids ?? body;
   const given = (Array.isArray(listed) ? listed : []).map((item) => {
-    const members = membersOf(item);
+    const members = asObject(item);
     return String(members ? (members.id ?? "") : item);
   });
   const ids = [...fromQuery.split(","), ...given].map((id) => id.trim().replace(/^ids?=/, ""));
@@ -237,10 +237,10 @@ const NO_TYPE = "DEFAULT";
 
 /** The body with the model type that the parameter or the member `type` names, where it has none itself. */
 function withType({ fields }: Resource, body: Json, parameter: string | null): Json {
-  const members = membersOf(body);
+  const members = asObject(body);
   if (!members) return body;
   const { type, ...others } = members;
-  const named = membersOf(type)?.name ?? type;
+  const named = asObject(type)?.name ?? type;
   if (!("type" in fields)) return named === NO_TYPE ? others : body;
   const given = parameter ?? named;
   const applies = fields.type.write === "never" && "model_type" in fields && !("model_type" in members);

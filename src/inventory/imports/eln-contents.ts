@@ -1,7 +1,7 @@
 import type { ElnArchive, ElnFile } from "./eln-reader.ts";
 import { MAX_FILES } from "./eln-graph.ts";
 import { invalidField } from "../model/parse-body.ts";
-import { contentOf, type FileContent } from "../records/attachments.ts";
+import { toContent, type FileContent } from "../records/attachments.ts";
 import { Problem } from "../../problem.ts";
 import { type Database, openScratch } from "../../platform/sqlite.ts";
 import { unzipped, type ZipMember } from "../../platform/zip-file.ts";
@@ -68,7 +68,7 @@ export class ElnContents {
 
   /** The content of a file. @throws Problem if it is damaged, or not the one that the metadata describe */
   of({ name, content: given, sha256, size }: ElnFile): FileContent {
-    const content = given instanceof Uint8Array ? contentOf(given) : this.#known.get(given)!;
+    const content = given instanceof Uint8Array ? toContent(given) : this.#known.get(given)!;
     if (content instanceof Problem) throw content;
     if (sha256 !== "" && sha256.toLowerCase() !== content.sha256)
       throw invalidField(

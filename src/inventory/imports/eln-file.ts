@@ -57,21 +57,21 @@ const NOT_MEASURED = new Set([
 ]);
 
 const personId = (username: Json): string => `#user-${encodeURIComponent(String(username))}`;
-const personOf = (username: Json) => crateReference(personId(username));
+const referToPerson = (username: Json) => crateReference(personId(username));
 
 /**
  * The entries of an archive of the ELN file format, with a folder for each record: its values, its history and its files.
  */
 export function elnEntries({ segment, records, ...crate }: Archive): Generator<ZipEntry> {
   function* parts(): Generator<CratePart> {
-    for (const record of records) yield partOf(record, segment);
+    for (const record of records) yield toPart(record, segment);
   }
   const description = (count: number): string =>
     `${count} records of the list ${segment}, with their history and files.`;
   return crateEntries({ ...crate, description, parts: parts() });
 }
 
-function partOf(record: ArchivedRecord, segment: string): CratePart {
+function toPart(record: ArchivedRecord, segment: string): CratePart {
   const { id, name, url, values, notes, files } = record;
   const folder = [cratePath(name), id].filter((part) => part !== "").join("-");
   const comments = notes.map((note) => ({
@@ -80,7 +80,7 @@ function partOf(record: ArchivedRecord, segment: string): CratePart {
     name: `Note of ${String(note.created_by)}`,
     text: note.content,
     dateCreated: note.created,
-    author: personOf(note.created_by),
+    author: referToPerson(note.created_by),
   }));
   const measured = makeProperties(record);
   const people = [
@@ -98,8 +98,8 @@ function partOf(record: ArchivedRecord, segment: string): CratePart {
     url,
     genre: segment,
     text: values.description,
-    author: personOf(values.owner),
-    creator: personOf(values.created_by),
+    author: referToPerson(values.owner),
+    creator: referToPerson(values.created_by),
     dateCreated: values.created,
     dateModified: values.modified,
     comment: comments.map((comment) => crateReference(comment["@id"])),
@@ -130,7 +130,7 @@ function* recordFiles({ values, notes, annotations, history, files }: ArchivedRe
         encodingFormat: String(media_type),
         identifier: id,
         dateCreated: created,
-        author: personOf(created_by),
+        author: referToPerson(created_by),
       },
     };
   }

@@ -40,7 +40,7 @@ export class CrateGraph {
   static async read(bytes: Uint8Array): Promise<CrateGraph> {
     const members = readZip(bytes).filter((member) => !isJunk(member));
     const metadata = findMetadata(members);
-    return new CrateGraph(members, metadata, graphOf(await unzip(metadata)));
+    return new CrateGraph(members, metadata, parseGraph(await unzip(metadata)));
   }
 
   private constructor(members: readonly ZipMember[], metadata: ZipMember, nodes: readonly JsonObject[]) {
@@ -54,14 +54,14 @@ export class CrateGraph {
     }
     for (const node of nodes) {
       if (typeof node["@id"] !== "string") continue;
-      const id = keyOf(node["@id"]);
+      const id = normalizeId(node["@id"]);
       // Some notebooks number comments by the second.
       if (this.#nodes.has(id)) this.repeated.push(node["@id"]);
       else this.#nodes.set(id, node);
     }
     const descriptor = this.#nodes.get(CRATE_METADATA) ?? {};
     const [root] = this.follow(descriptor.about ?? { "@id": "./" });
-    if (!root || !this.#nodes.has(keyOf(String(root["@id"]))))
+    if (!root || !this.#nodes.has(normalizeId(String(root["@id"]))))
       throw refuse(`${CRATE_METADATA} does not describe the folder "./".`);
     this.root = root;
     this.publisher = this.follow(descriptor.sdPublisher)[0] ?? {};
@@ -75,7 +75,7 @@ export class CrateGraph {
       if (++this.#followed > MAX_FOLLOWED)
         throw new Problem("too_large", `${CRATE_METADATA} refers to its entities too often.`);
       const node = isObject(item) ? item : { "@id": String(item) };
-      const id = typeof node["@id"] === "string" ? keyOf(node["@id"]) : `inline ${found.size}`;
+      const id = typeof node["@id"] === "string" ? normalizeId(node["@id"]) : `inline ${found.size}`;
       found.set(id, Object.keys(node).length > 1 ? node : (this.#nodes.get(id) ?? node));
     }
     return [...found.values()];
@@ -145,7 +145,7 @@ const MAX_SHOWN = 200;
 const shown = (name: string): string => JSON.stringify(name.slice(0, MAX_SHOWN).toWellFormed());
 const relativePath = (id: string): string => id.replace(/^\.\//, "");
 /** A key that is equal for a folder with and without a slash. */
-const keyOf = (id: string): string => relativePath(id).replace(/\/+$/, "");
+const normalizeId = (id: string): string => relativePath(id).replace(/\/+$/, "");
 
 /** A path without percent-encoding. */
 export function decoded(path: string): string {
@@ -157,7 +157,7 @@ export function decoded(path: string): string {
 }
 
 /** The entities of the metadata. @throws Problem malformed */
-function graphOf(metadata: Uint8Array): JsonObject[] {
+function parseGraph(metadata: Uint8Array): JsonObject[] {
   const text = new TextDecoder().decode(metadata);
   const document = parseJson(text, CRATE_METADATA);
   const { "@context": context, "@graph": graph } = isObject(document) ? document : {};

@@ -86,9 +86,9 @@ class ElnReader {
     const isRecord = (part: JsonObject): boolean =>
       graph.follow(part.hasPart).some((file) => lastPart(String(file["@id"])) === RECORD_FILES[0]);
     this.#isOwn = this.#publisher === "labd" && folders.every(isRecord);
-    const idOf = (dataset: JsonObject): string | undefined =>
+    const readId = (dataset: JsonObject): string | undefined =>
       this.#isOwn ? parseUuid(graph.text(dataset.identifier)) : crypto.randomUUID();
-    this.#datasets = new Map(folders.map((dataset) => [dataset, idOf(dataset)]));
+    this.#datasets = new Map(folders.map((dataset) => [dataset, readId(dataset)]));
   }
 
   read(): ElnArchive {

@@ -14,7 +14,7 @@ export interface Sheet {
 }
 
 /** Texts in UTF-8, produced on demand. */
-export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
+export function streamTexts(texts: Iterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const source = texts[Symbol.iterator]();
   return new BodyStream({
@@ -27,7 +27,7 @@ export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
 }
 
 /** Bytes that are produced on demand. */
-export function bytesOf(pieces: Iterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
+export function streamBytes(pieces: Iterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
   const source = pieces[Symbol.iterator]();
   return new BodyStream({
     pull(sink) {
@@ -80,7 +80,7 @@ export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
     yield csvLine([...names]);
     for (const rows of chunks) yield csvRows(names, rows);
   }
-  return streamOf(texts());
+  return streamTexts(texts());
 }
 
 /** Office Open XML; objects and lists are JSON. */

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Cell } from "./check-cells.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { annotationName, findAnnotation } from "../model/annotation-type.ts";
-import { type AnnotationType, type Resource, type Resources, targetOf } from "../model/resource.ts";
+import { type AnnotationType, type Resource, type Resources, findTarget } from "../model/resource.ts";
 import { type Field, type Json, shownName } from "../model/field.ts";
 import { nullable } from "../../platform/schema.ts";
 import { nearest } from "../../problem.ts";
@@ -101,11 +101,11 @@ function findField(resources: Resources, resource: Resource, header: string): st
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (known && known.shown !== "internal") return known.write === "never" ? null : name;
   const reference = findReference(resources, resource, name);
-  return reference === undefined ? annotationOf(resource, header.trim()) : reference;
+  return reference === undefined ? matchAnnotation(resource, header.trim()) : reference;
 }
 
 /** The annotation type that a header names without more, where there is one of the name. */
-function annotationOf(resource: Resource, header: string): string | undefined {
+function matchAnnotation(resource: Resource, header: string): string | undefined {
   const { annotations } = resource;
   if (header === "" || !annotations) return undefined;
   const named = annotations.find(header);
@@ -121,7 +121,7 @@ function findReference(resources: Resources, { fields }: Resource, name: string)
     name.endsWith("_id") && !name.includes("__") ? [name.slice(0, -"_id".length), "id"] : name.split("__");
   const field = Object.hasOwn(fields, own) ? fields[own] : undefined;
   if (field?.kind !== "reference" || more.length > 0) return undefined;
-  const far = targetOf(resources, field);
+  const far = findTarget(resources, field);
   if (rest !== "id" && rest !== far.key) return Object.hasOwn(far.fields, rest) ? null : undefined;
   return field.write === "never" ? null : own;
 }

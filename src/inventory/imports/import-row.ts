@@ -19,9 +19,9 @@ import type { Field, Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
-import { type AnnotationType, type Resource, targetOf } from "../model/resource.ts";
+import { type AnnotationType, type Resource, findTarget } from "../model/resource.ts";
 import { Units } from "./units.ts";
-import { LocationPaths, partsOf } from "../records/location-path.ts";
+import { LocationPaths, splitPath } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { hasPosition } from "../resources/position.ts";
@@ -78,7 +78,7 @@ export class RowImporter {
     }
     const references = this.#names.filter((name) => fields[name].kind === "reference");
     this.#spans = new Map(
-      references.map((name) => [name, `${name}__${targetOf(resources, fields[name]).key}`]),
+      references.map((name) => [name, `${name}__${findTarget(resources, fields[name]).key}`]),
     );
     this.keys = matchedFields(resource, "name");
     this.#matched = matchedFields(resource, target.options.matching);
@@ -92,7 +92,7 @@ export class RowImporter {
       if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof counted] = 0;
     for (const { cells: given } of table.rows()) {
       const cells = this.#collectCells(given);
-      if (idOf(cells) !== "") continue;
+      if (readId(cells) !== "") continue;
       for (const by of Object.keys(counts) as (keyof typeof counted)[])
         if (this.#having(counted[by], cells).length > 0) counts[by]!++;
     }
@@ -154,7 +154,7 @@ export class RowImporter {
    */
   claim(number: number, given: readonly Cell[], rid: number | undefined): void {
     const cells = this.#collectCells(given);
-    const field = idOf(cells) !== "" ? "id" : isPath(cells) ? PATH : (this.#matched[0] ?? this.keys[0]);
+    const field = readId(cells) !== "" ? "id" : isPath(cells) ? PATH : (this.#matched[0] ?? this.keys[0]);
     const values = this.#matched.map((name) => readText(cells, name));
     const isNamed = values.some((value) => value !== "") && field === this.#matched[0];
     const claimed = [
@@ -217,7 +217,7 @@ export class RowImporter {
     const fields = writableFields(resource).filter(([, { shown }]) => shown !== "internal");
     const spans = fields.map(([name, field]): [string, string] => [
       name,
-      field.kind === "reference" ? `${name}__${nameIn(targetOf(store.resources, field))}` : name,
+      field.kind === "reference" ? `${name}__${nameIn(findTarget(store.resources, field))}` : name,
     ]);
     const names = [...spans.map(([, span]) => span), ...this.#annotations.keys()];
     const [values] = store.reader.values(resource, names, actor, [rid], this.#annotations);
@@ -227,12 +227,12 @@ export class RowImporter {
 
   /** Label and enclosing location of a row with a path. */
   #findPlace(cells: ReadonlyMap<string, Cell>) {
-    const path = partsOf(String(cells.get(PATH) ?? ""));
+    const path = splitPath(String(cells.get(PATH) ?? ""));
     return { label: path.at(-1), parent: path.length > 1 ? this.paths.make(path.slice(0, -1)) : null };
   }
 
   #find(cells: ReadonlyMap<string, Cell>): number | undefined {
-    const id = idOf(cells);
+    const id = readId(cells);
     if (id === "") return this.#match(cells);
     const rid = this.target.store.reader.find(this.target.resource, id, ALIVE, this.target.actor);
     if (rid === undefined) throw invalidField("id", "There is no such record.");
@@ -285,7 +285,7 @@ export class RowImporter {
       if (error !== undefined) errors.set(name, [error]);
       else if (value !== undefined) body[name] = value;
     }
-    Object.assign(body, this.#annotationsOf(cells, now, errors));
+    Object.assign(body, this.#readAnnotations(cells, now, errors));
     if (errors.size > 0) throw fieldProblem(errors);
     return this.#withPosition(body, cells);
   }
@@ -298,7 +298,7 @@ export class RowImporter {
   }
 
   /** The changed annotations of a row. */
-  #annotationsOf(
+  #readAnnotations(
     cells: ReadonlyMap<string, Cell>,
     now: Readonly<Record<string, Json>> | undefined,
     errors: Map<string, string[]>,
@@ -333,7 +333,7 @@ export function matchedFields({ fields, key, nameFields }: Resource, matching: M
 
 const readText = (cells: ReadonlyMap<string, Cell>, name: string): string =>
   String(cells.get(name) ?? "").trim();
-const idOf = (cells: ReadonlyMap<string, Cell>): string => readText(cells, "id");
+const readId = (cells: ReadonlyMap<string, Cell>): string => readText(cells, "id");
 /** True if a row names its location by its path. */
 const isPath = (cells: ReadonlyMap<string, Cell>): boolean =>
-  idOf(cells) === "" && partsOf(readText(cells, PATH)).length > 0;
+  readId(cells) === "" && splitPath(readText(cells, PATH)).length > 0;

@@ -17,7 +17,7 @@ const ADMINISTRATOR = { ...ANONYMOUS, superuser: true };
 
 /** Imports as tasks of the users who started them. They keep their lock, thread and rollback, and their table. */
 export function importTasks(imports: Imports, database: Database): TaskSource {
-  const listOf = (key: string): ImportStatus[] => {
+  const listImports = (key: string): ImportStatus[] => {
     const user = database.query("SELECT rid FROM user_account WHERE 'user ' || username = ?").get(key) as {
       rid: number;
     } | null;
@@ -34,7 +34,7 @@ export function importTasks(imports: Imports, database: Database): TaskSource {
   return {
     kind: { name: "import", title: "Importing", readers: "owner", path: (id) => `/api/v2/imports/${id}/` },
     list: (keys, limit) =>
-      (keys === null ? imports.list(ADMINISTRATOR) : keys.flatMap(listOf)).slice(0, limit).map(asTask),
+      (keys === null ? imports.list(ADMINISTRATOR) : keys.flatMap(listImports)).slice(0, limit).map(asTask),
     find(id) {
       const status = find(id);
       return status && asTask(status);

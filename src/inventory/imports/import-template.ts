@@ -1,7 +1,7 @@
 import type { DataValidation } from "hucre/xlsx";
 import type { Actor } from "../model/access.ts";
 import { annotationName, withAnnotations } from "../model/annotation-type.ts";
-import { type AnnotationType, columnOf, type Resource, targetOf } from "../model/resource.ts";
+import { type AnnotationType, columnName, type Resource, findTarget } from "../model/resource.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import type { Field, Json } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -111,8 +111,8 @@ function namesFor(
   actor: Actor,
   among: Condition = and(),
 ): string[] {
-  const far = targetOf(resources, field);
-  const key = `t.${columnOf(far, far.key)}`;
+  const far = findTarget(resources, field);
+  const key = `t.${columnName(far, far.key)}`;
   const condition = and("deleted" in far.fields ? ALIVE : and(), among);
   const tail = ` ORDER BY ${key} LIMIT ${MAX_CHOICES}`;
   const sql = selectVisible({ resources, actor }, far, `DISTINCT ${key} AS name`, condition, tail);

@@ -31,7 +31,7 @@ function shortCode(statements: Statements, tables: readonly string[], id: string
 }
 
 /** Spans that name where a record is, from the outermost. */
-function placesOf({ fields }: RoutedResource): string[] {
+function placeFields({ fields }: RoutedResource): string[] {
   if (fields.location?.to === "location")
     return [
       "location__equipment__name",
@@ -45,14 +45,14 @@ function placesOf({ fields }: RoutedResource): string[] {
 }
 
 /** Labels for records that the actor may view. `page`: URL to which the code of a record is appended. */
-export function labelsOf(
+export function makeLabels(
   source: { reader: RecordReader; statements: Statements; tables: readonly string[] },
   resource: RoutedResource,
   rids: readonly number[],
   actor: Actor,
   page: string,
 ): Label[] {
-  const places = placesOf(resource);
+  const places = placeFields(resource);
   const own = ["barcode", "model_type"].filter((name) => name in resource.fields);
   const fields = ["id", resource.key, ...own, ...places];
   const text = (value: Json | undefined): string => String(value ?? "").trim();

@@ -1,7 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
 import type { Label } from "./label.ts";
-import { code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
+import { code128Widths, moduleOn, countModules, QUIET, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 
@@ -21,7 +21,7 @@ const LINE = 1.17;
 type Document = InstanceType<typeof PDFDocument>;
 
 export const fitsPdf = (label: Label, sheet: Sheet, symbol: Symbology): boolean =>
-  moduleOn(sheet.label, symbol, modulesOf(label, symbol)) >= NARROWEST[symbol];
+  moduleOn(sheet.label, symbol, countModules(label, symbol)) >= NARROWEST[symbol];
 
 let font: Promise<Buffer> | undefined;
 
@@ -51,7 +51,7 @@ export async function labelPdf(
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   document.on("end", resolve).on("error", reject);
   for (const [i, label] of labels.entries()) {
-    const { isFirst, area } = positionOf(sheet, i + skip);
+    const { isFirst, area } = placeLabel(sheet, i + skip);
     if (i === 0 || isFirst) document.addPage();
     // Let other requests run.
     if (i % 100 === 99) await new Promise(setImmediate);
@@ -63,7 +63,7 @@ export async function labelPdf(
 }
 
 /** The place at which a label is printed, in points without its margin, and whether it is the first of its page. */
-function positionOf({ grid, label }: Sheet, index: number): { isFirst: boolean; area: Area } {
+function placeLabel({ grid, label }: Sheet, index: number): { isFirst: boolean; area: Area } {
   const { columns, rows, left, top, across, down } = grid ?? ROLL;
   const place = index % (columns * rows);
   const area = {
@@ -78,7 +78,7 @@ function positionOf({ grid, label }: Sheet, index: number): { isFirst: boolean; 
 const ROLL = { columns: 1, rows: 1, left: 0, top: 0, across: 0, down: 0 };
 
 function draw(document: Document, label: Label, sheet: Sheet, symbol: Symbology, area: Area): void {
-  const count = modulesOf(label, symbol);
+  const count = countModules(label, symbol);
   const module = moduleOn(sheet.label, symbol, count) * MM;
   const size = module * count;
   if (symbol === "qr") {
@@ -113,7 +113,7 @@ function drawMatrix(page: Document, { size, dark }: Matrix, module: number, left
 /** The name in the largest font in which all of it fits, then type and place, then the code. */
 function writeText(document: Document, label: Label, area: Area): void {
   const below = [label.about, label.code].filter((line) => line !== "");
-  const fitsAt = (size: number) => (line: string) => widthOf(document, line, size) <= area.width;
+  const fitsAt = (size: number) => (line: string) => measureWidth(document, line, size) <= area.width;
   const roomAt = (size: number): number =>
     Math.floor((area.height - below.length * smallerSize(size) * LINE) / (size * LINE));
   for (let size = SIZES.most; size >= SIZES.least; size -= SIZES.step) {
@@ -144,14 +144,14 @@ function writeLines(
   };
   for (const line of names) write(line, size);
   const small = smallerSize(size);
-  const fits = (line: string): boolean => widthOf(document, line, small) <= width;
+  const fits = (line: string): boolean => measureWidth(document, line, small) <= width;
   for (const text of below)
     // The code is never cut off, but set in a smaller font.
-    if (text === code) write(text, Math.min(small, (small * width) / widthOf(document, text, small)));
+    if (text === code) write(text, Math.min(small, (small * width) / measureWidth(document, text, small)));
     else write(shortened(text, "start", fits), small);
 }
 
-const widthOf = (document: Document, text: string, size: number): number =>
+const measureWidth = (document: Document, text: string, size: number): number =>
   document.fontSize(size).widthOfString(text);
 
 type Fits = (line: string) => boolean;

@@ -33,10 +33,10 @@ export function scan(
   if (code === "" || KINDS.text.parse(code) === undefined) return [];
   const find = (
     by: ScannedRecord["by"],
-    conditionOf: (resource: RoutedResource) => Condition | false,
+    findCondition: (resource: RoutedResource) => Condition | false,
   ): ScannedRecord[] =>
     resources.flatMap((resource) => {
-      const condition = conditionOf(resource);
+      const condition = findCondition(resource);
       if (!condition) return [];
       const fields = ["id", resource.key];
       const listing = { ...FIRST_PAGE, size: MAX_FOUND, condition: and(condition, ALIVE) };

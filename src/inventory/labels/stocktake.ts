@@ -5,7 +5,7 @@ import type { Json } from "../model/field.ts";
 import type { Row } from "../model/operator.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { mayUse, selectVisible } from "../model/plan.ts";
-import { columnOf } from "../model/resource.ts";
+import { columnName } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
@@ -104,7 +104,7 @@ function rowsBy(
 ): number[] {
   const tail =
     ` AND t.${column} IN (SELECT value FROM json_each(?))` +
-    ` ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`;
+    ` ORDER BY t.${columnName(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`;
   const viewer = { resources: DECLARED, actor };
   const { text, args } = selectVisible(viewer, resource, "t.rid AS rid", condition, tail);
   return statements.all({ text, args: [...args, JSON.stringify([...values])] }).map(({ rid }) => Number(rid));
@@ -117,7 +117,7 @@ const hiddenLocation = (): Problem =>
   new Problem("not_found", "The location of this stocktake was deleted, or you may not view it.");
 
 /** The location of a stocktake, first, and all locations inside it. @throws Problem not_found */
-function treeOf(store: Store, stocktake: number, actor: Actor): Tree {
+function readTree(store: Store, stocktake: number, actor: Actor): Tree {
   const root = store.reader.find(LOCATION, String(readState(store, stocktake).location), ALIVE, actor);
   if (root === undefined) throw hiddenLocation();
   const found = new Map<number, number | null>([[root, null]]);
@@ -139,7 +139,7 @@ function listItems(store: Store, resource: RoutedResource, rids: readonly number
   const barcode = "barcode" in resource.fields ? ["barcode"] : [];
   const position = hasPosition(resource) ? ["position"] : [];
   const fields = ["id", resource.key, ...barcode, ...position, ...spans];
-  const locations = locationsOf(store, resource, rids);
+  const locations = readLocations(store, resource, rids);
   return store.reader.values(resource, fields, actor, rids).map((record, i) => {
     const at = field === undefined ? null : record[field];
     return {
@@ -156,14 +156,14 @@ function listItems(store: Store, resource: RoutedResource, rids: readonly number
   });
 }
 
-function locationsOf(
+function readLocations(
   { statements }: Store,
   resource: RoutedResource,
   rids: readonly number[],
 ): Map<number, number | null> {
   const field = LOCATION_FIELDS.get(resource.name);
   if (field === undefined) return new Map();
-  const text = `SELECT rid, ${columnOf(resource, field)} AS location FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
+  const text = `SELECT rid, ${columnName(resource, field)} AS location FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
   const rows = statements.all({ text, args: [JSON.stringify(rids)] });
   return new Map(rows.map(({ rid, location }) => [Number(rid), location as number | null]));
 }
@@ -188,7 +188,7 @@ function judge(
 }
 
 function compareItems(store: Store, rid: number, actor: Actor): Comparison {
-  const tree = treeOf(store, rid, actor);
+  const tree = readTree(store, rid, actor);
   const expected = RESOURCES.filter(({ name }) => LOCATION_FIELDS.has(name) && name !== "location").flatMap(
     (resource) =>
       listItems(store, resource, rowsBy(store, resource, ["location", tree.keys()], actor), actor),
@@ -226,13 +226,13 @@ function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
     const alive = new Set(rowsBy(store, resource, ["rid", rids], actor));
     const visibleRids = rowsBy(store, resource, ["rid", rids], actor, ALWAYS);
     for (const item of listItems(store, resource, visibleRids, actor))
-      if (alive.has(item.rid)) living.set(keyOf(item), item);
-      else deleted.set(keyOf(item), { segment: item.segment, id: item.id });
+      if (alive.has(item.rid)) living.set(itemKey(item), item);
+      else deleted.set(itemKey(item), { segment: item.segment, id: item.id });
   }
   return { living, deleted };
 }
 
-const keyOf = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
+const itemKey = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
 
 /** `done`: the action taken for an item, for the report of an applied stocktake. */
 function makeReport(
@@ -242,25 +242,25 @@ function makeReport(
   const line = ({ segment, id, name, barcode, at, position }: Item, more: ReportLine = {}): ReportLine =>
     Object.assign({ segment, id, name, barcode, at }, position === "" ? {} : { position }, more);
   // The last scan of an item counts.
-  const last = new Map(scanned.map((each) => [each.item ? keyOf(each.item) : each.code, each]));
-  const linesOf = (
+  const last = new Map(scanned.map((each) => [each.item ? itemKey(each.item) : each.code, each]));
+  const listLines = (
     verdict: Verdict,
     print = ({ code, item }: ScannedItem) => line(item!, { code }),
   ): ReportLine[] => [...last.values()].filter((each) => each.verdict === verdict).map(print);
   const lists: Pick<Report, (typeof RESULTS)[number]> = {
-    found: linesOf("found"),
-    misplaced: linesOf("misplaced", ({ code, item, place }) => {
+    found: listLines("found"),
+    misplaced: listLines("misplaced", ({ code, item, place }) => {
       const to = place === null ? root : places.get(place)!;
       const action = done ? { done: done.misplaced(item!, to) } : {};
       const expected = tree.has(item!.location ?? -1);
       return line(item!, { code, expected, to: { id: to.id, name: to.name }, ...action });
     }),
     missing: expected
-      .filter((item) => !last.has(keyOf(item)))
+      .filter((item) => !last.has(itemKey(item)))
       .map((item) => line(item, done ? { done: done.missing(item) } : {})),
-    unknown: linesOf("unknown", ({ code, deleted }) => ({ code, ...deleted })),
-    other: linesOf("other"),
-    places: linesOf("place"),
+    unknown: listLines("unknown", ({ code, deleted }) => ({ code, ...deleted })),
+    other: listLines("other"),
+    places: listLines("place"),
   };
   const counts = [["expected", expected.length], ...RESULTS.map((name) => [name, lists[name].length])];
   return {
@@ -280,7 +280,7 @@ export function addScans(
 ): ScanResult[] {
   const { statements, reader } = store;
   requireOpen(store, rid);
-  const tree = treeOf(store, rid, actor);
+  const tree = readTree(store, rid, actor);
   const at = place === null ? null : (reader.find(LOCATION, place, ALIVE, actor) ?? -1);
   if (at !== null && !tree.has(at))
     throw parameterProblem("place", "There is no such location inside the counted one.");
@@ -306,7 +306,7 @@ export function addScans(
       args: [rid, code, match?.resource.name ?? null, match?.rid ?? null, at, now, actor.user],
     });
     if (!match) return { code, verdict: "unknown", again, record: null, matches: matches.map(printName) };
-    const location = locationsOf(store, match.resource, [match.rid]).get(match.rid) ?? null;
+    const location = readLocations(store, match.resource, [match.rid]).get(match.rid) ?? null;
     const verdict = judge(store, tree, { ...match, location }, at);
     return { code, verdict, again, record: printName(match), matches: [] };
   });
@@ -339,7 +339,7 @@ export function readReport(store: Store, rid: number, actor: Actor): Report {
   const { state, report } = readState(store, rid);
   if (state !== "APPLIED" || report === null)
     return store.statements.reading(() => makeReport(compareItems(store, rid, actor)));
-  const judged = judgeReport(JSON.parse(String(report)) as Report, store.reader.contextOf(actor));
+  const judged = judgeReport(JSON.parse(String(report)) as Report, store.reader.makeContext(actor));
   if (judged === null) throw hiddenLocation();
   return judged;
 }
@@ -353,7 +353,7 @@ export function applyStocktake(
   actor: Actor,
 ): Report {
   requireOpen(store, rid);
-  const reader = store.reader.contextOf(actor);
+  const reader = store.reader.makeContext(actor);
   const change = ({ resource, rid: row }: Item, body: Record<string, Json>, done: string): string => {
     if (!writer.allows(resource, row, "change", actor)) return "not permitted";
     writer.update(resource, row, body, "merge", actor);

@@ -16,7 +16,7 @@ export const code128Widths = (text: string): readonly number[] =>
 const WIDTHS = { qr: new WeakMap<Label, number>(), code128: new WeakMap<Label, number>() };
 
 /** Width of the symbol of a label, in modules, without quiet zones. */
-export function modulesOf(label: Label, symbol: Symbology): number {
+export function countModules(label: Label, symbol: Symbology): number {
   const known = WIDTHS[symbol].get(label);
   if (known !== undefined) return known;
   const width =

@@ -1,5 +1,5 @@
 import type { Label } from "./label.ts";
-import { moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
+import { moduleOn, countModules, QUIET, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
@@ -12,20 +12,20 @@ const MARGIN = 1;
 const ASPECT = 0.52;
 
 const moduleDots = (label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number =>
-  Math.min(10, Math.floor((moduleOn(sheet.label, symbol, modulesOf(label, symbol)) / 25.4) * dpi + 0.01));
+  Math.min(10, Math.floor((moduleOn(sheet.label, symbol, countModules(label, symbol)) / 25.4) * dpi + 0.01));
 
 /** True if scanners can read the symbol of this label at this resolution. */
 export const fitsZpl = (...print: Parameters<typeof moduleDots>): boolean => moduleDots(...print) >= MIN_DOTS;
 
 /** Concatenated labels, in UTF-8. */
 export const labelZpl = (labels: readonly Label[], sheet: Sheet, symbol: Symbology, dpi: number): string =>
-  labels.map((label) => zplOf(label, sheet, symbol, dpi)).join("");
+  labels.map((label) => printLabel(label, sheet, symbol, dpi)).join("");
 
-function zplOf(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): string {
+function printLabel(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): string {
   const dots = (mm: number): number => Math.round((mm / 25.4) * dpi);
   const [width, height, margin] = [dots(sheet.label.width), dots(sheet.label.height), dots(MARGIN)];
   const module = moduleDots(label, sheet, symbol, dpi);
-  const size = modulesOf(label, symbol) * module;
+  const size = countModules(label, symbol) * module;
   const area = { x: margin, y: margin, width: width - 2 * margin, height: height - 2 * margin };
   const lines = ["^XA", "^CI28", `^PW${width}`, `^LL${height}`, "^LH0,0"];
   if (symbol === "qr") {

@@ -42,11 +42,11 @@ export function parseBulkChanges(body: Json): BulkChange[] {
   if (Array.isArray(body)) return body.some(isOperation) ? fromOperations(body) : body.map(fromObject);
   if (isObject(body) && Array.isArray(body.ids) && Array.isArray(body.patch)) {
     const change = parseChange({ patch: body.patch });
-    return body.ids.map((id, i) => Object.assign({ id: idOf(id, `ids[${i}]`) }, change));
+    return body.ids.map((id, i) => Object.assign({ id: readId(id, `ids[${i}]`) }, change));
   }
   if (isObject(body) && Array.isArray(body.items)) {
     const { items, ...values } = body;
-    return items.map((id, i) => ({ id: idOf(id, `items[${i}]`), body: values, tests: [] }));
+    return items.map((id, i) => ({ id: readId(id, `items[${i}]`), body: values, tests: [] }));
   }
   throw invalidField(
     "non_field_errors",
@@ -86,7 +86,7 @@ function parseChange(rest: JsonObject): Omit<BulkChange, "id"> {
 
 function fromObject(value: Json, i: number): BulkChange {
   if (!isObject(value)) throw invalidField(`[${i}].non_field_errors`, "Invalid data. Expected a dictionary.");
-  return { id: idOf(value.id, `[${i}].id`), body: value, tests: [] };
+  return { id: readId(value.id, `[${i}].id`), body: value, tests: [] };
 }
 
 function fromOperations(list: readonly Json[]): BulkChange[] {
@@ -124,7 +124,7 @@ function parseOperation(entry: Json, where: string, parts: 1 | 2): Operation {
   return { op, path, value: value ?? null };
 }
 
-function idOf(value: Json | undefined, where: string): string {
+function readId(value: Json | undefined, where: string): string {
   if (typeof value === "string" || typeof value === "number") return String(value);
   throw invalidField(where, "This field is required.");
 }

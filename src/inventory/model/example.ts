@@ -1,6 +1,6 @@
 import { makeExample } from "../../platform/openapi-example.ts";
 import { type Field, type Json, KINDS } from "./field.ts";
-import { type Resource, type Resources, targetOf } from "./resource.ts";
+import { type Resource, type Resources, findTarget } from "./resource.ts";
 
 /** The records of the examples in the reference: one of each resource, which refer to each other. */
 
@@ -26,15 +26,15 @@ export function exampleOfField(resources: Resources, resource: Resource, name: s
       return exampleId(resource);
     case "reference": {
       if (field.nullable) return null;
-      const far = targetOf(resources, field);
+      const far = findTarget(resources, field);
       return far.shownAs === "key" ? exampleOfField(resources, far, far.key) : exampleId(far);
     }
     default:
-      return initialOf(field);
+      return initialValue(field);
   }
 }
 
-const initialOf = ({ kind, initial, choices, nullable }: Field): Json => {
+const initialValue = ({ kind, initial, choices, nullable }: Field): Json => {
   if (initial !== undefined && initial !== "") return KINDS[kind as "text"].print(initial);
   return nullable ? null : (choices?.[0] ?? (kind === "text" ? "" : 0));
 };

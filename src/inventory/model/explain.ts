@@ -2,7 +2,7 @@ import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS, parseListing } from "./listing.ts";
 import { plan, visibleOnly } from "./plan.ts";
 import { recordPrinter } from "./record-printer.ts";
-import { columnOf, type Resource, type Resources } from "./resource.ts";
+import { columnName, type Resource, type Resources } from "./resource.ts";
 import { countStatement, pageStatement } from "./sql.ts";
 
 /** An ordinary user, for the statements of an explanation. */
@@ -13,7 +13,7 @@ export function explain(resources: Resources, resource: Resource): string {
   const fields = Object.entries(resource.fields).map(([name, field]) => [
     name,
     field.to ? `${field.kind} ${field.to}` : field.kind,
-    field.kind === "computed" ? `from ${field.from?.join(", ")}` : columnOf(resource, name),
+    field.kind === "computed" ? `from ${field.from?.join(", ")}` : columnName(resource, name),
     field.folded ?? "",
     field.shown,
     field.write,

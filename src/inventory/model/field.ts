@@ -347,7 +347,7 @@ export const KINDS: Record<KindName, Kind> = {
 };
 
 /** The printer of a field's values. */
-export const printerOf = ({ kind, day }: Field): ((value: Stored) => Json) =>
+export const choosePrinter = ({ kind, day }: Field): ((value: Stored) => Json) =>
   day ? printDay : KINDS[kind as "text"].print;
 
 /** Decimals with a point, also as 1.5e-3. */

@@ -15,7 +15,7 @@ import {
   pathToModel,
   type Resource,
   type Resources,
-  targetOf,
+  findTarget,
 } from "./resource.ts";
 
 /** The comparison with a value that a client typed, or a sentence about why there is none. */
@@ -53,7 +53,7 @@ export function parseComparison(
     return { condition: compare(field.kind === "reference" ? [...path, "rid"] : path, "==", null) };
   }
   if (field.kind === "reference") {
-    const far = targetOf(resources, field);
+    const far = findTarget(resources, field);
     const id = exact ? KINDS[far.fields.id.kind as "uuid"].parse(typed) : undefined;
     const end = id === undefined ? far.key : "id";
     return parseComparison(resources, resource, [...path, end], operator, typed);
@@ -96,7 +96,7 @@ function compareValue(
   }
   const relative = kind === "instant" ? relativeDay(typed) : undefined;
   const value = relative ?? (kind === "uuid" ? KINDS.text : KINDS[kind]).parse(typed);
-  if (value === undefined) return { error: `Expected ${expectedOf(kind)}.` };
+  if (value === undefined) return { error: `Expected ${describeExpected(kind)}.` };
   if (kind === "instant" && lookup === "exact" && (relative !== undefined || isDay(typed))) {
     const day = Number(value);
     return { condition: and(compare(path, ">=", day), compare(path, "<", day + DAY)) };
@@ -104,7 +104,7 @@ function compareValue(
   return { condition: compare(path, operator, value) };
 }
 
-const expectedOf = (kind: KindName): string =>
+const describeExpected = (kind: KindName): string =>
   kind === "instant"
     ? `${KINDS.instant.expected}, or a day counted from today (today, 30d, -7d)`
     : KINDS[kind].expected;
@@ -112,7 +112,7 @@ const expectedOf = (kind: KindName): string =>
 /** An instant that a parameter gives (microseconds), or the beginning of a day counted from today. @throws Problem */
 export function parseSince(name: string, typed: string): number {
   const value = relativeDay(typed) ?? KINDS.instant.parse(typed);
-  if (value === undefined) throw parameterProblem(name, `Expected ${expectedOf("instant")}.`);
+  if (value === undefined) throw parameterProblem(name, `Expected ${describeExpected("instant")}.`);
   return Number(value);
 }
 
@@ -148,12 +148,12 @@ export function searchFilters(resource: Resource): Filter[] {
     {
       name: "name",
       doc: `${list(resource.nameFields)} starts with the value, ignoring case.`,
-      condition: anyOf(resource.nameFields, "istartswith"),
+      condition: matchAny(resource.nameFields, "istartswith"),
     },
     {
       name: "description",
       doc: `${list(resource.descriptionFields)} contains the value, ignoring case.`,
-      condition: anyOf(resource.descriptionFields, "icontains"),
+      condition: matchAny(resource.descriptionFields, "icontains"),
     },
     {
       name: "query",
@@ -177,7 +177,7 @@ const everyWord =
     if (words.length > LIMITS.words.max) return { error: exceeded(LIMITS.words) };
     return joined(
       and,
-      words.map((word) => anyOf(paths, "icontains")(resources, resource, word)),
+      words.map((word) => matchAny(paths, "icontains")(resources, resource, word)),
     );
   };
 
@@ -336,7 +336,7 @@ export function parsePath(
   };
 }
 
-const anyOf =
+const matchAny =
   (paths: readonly string[], operator: OperatorName): Filter["condition"] =>
   (resources, resource, typed) =>
     joined(

@@ -27,15 +27,15 @@ export function positionAt({ columns, numbering }: Grid, slot: number): string {
 }
 
 /** All positions, row by row. */
-export const positionsOf = (grid: Grid): string[] =>
+export const listPositions = (grid: Grid): string[] =>
   Array.from({ length: slotCount(grid) }, (_, slot) => positionAt(grid, slot));
 
 /** The positions in words, such as A1 to I9. */
-export const rangeOf = (grid: Grid): string =>
+export const formatRange = (grid: Grid): string =>
   `${positionAt(grid, 0)} to ${positionAt(grid, slotCount(grid) - 1)}`;
 
 /** The number of the slot, from 0; undefined if the grid has no such position. */
-export function slotOf(grid: Grid, position: string): number | undefined {
+export function findSlot(grid: Grid, position: string): number | undefined {
   const [, letters = "", digits] = /^([A-Z]*)(\d+)$/.exec(position) ?? [];
   if (digits === undefined || (letters === "") !== (grid.numbering === "1")) return undefined;
   const number = Number(digits) - 1;

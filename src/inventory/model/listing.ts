@@ -8,11 +8,11 @@ import {
   ANNOTATIONS,
   fieldAt,
   listPath,
-  uniquePathOf,
+  findUniquePath,
   pathNames,
   type Resource,
   type Resources,
-  targetOf,
+  findTarget,
   UNIQUE_PATH,
 } from "./resource.ts";
 import { parseExpression } from "./expression.ts";
@@ -202,10 +202,10 @@ export function parseRepresentation(
   for (const name of Object.keys(LIST_PARAMETERS))
     if (!REPEATABLE.has(name)) singleParameter(parameters, name);
   const format = parameters.get("format") ?? undefined;
-  if (format !== undefined && !isOneOf(FORMATS, format))
+  if (format !== undefined && !isChoice(FORMATS, format))
     throw new Problem("not_found", `Not found. format is one of ${FORMATS.join(", ")}.`);
   const shape = parameters.get("response_format") || "spec";
-  if (!isOneOf(SHAPES, shape)) throw parameterProblem("response_format", "Choices: flat, nested.");
+  if (!isChoice(SHAPES, shape)) throw parameterProblem("response_format", "Choices: flat, nested.");
   const named = listParameter(parameters, "fields");
   if (named.length === 0) return { format, shape, fields: undefined };
   const lenient = flagParameter(parameters, "strict") === false;
@@ -238,7 +238,7 @@ function namedAnnotations(
   return found;
 }
 
-const isOneOf = <T extends string>(choices: readonly T[], value: string): value is T =>
+const isChoice = <T extends string>(choices: readonly T[], value: string): value is T =>
   choices.includes(value as T);
 
 /** The values of a parameter that may be repeated or separated by commas. */
@@ -253,7 +253,7 @@ const listParameter = (parameters: URLSearchParams, name: string): string[] =>
 const isSpan = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>
   fieldAt(resources, resource, path) !== undefined ||
   listPath(resources, resource, path)?.rest.length === 0 ||
-  uniquePathOf(resources, resource, path) !== undefined;
+  findUniquePath(resources, resource, path) !== undefined;
 
 /** The known names, in the order of a record, spans last. @throws Problem invalid_request for others, unless `lenient` */
 function knownFields(
@@ -266,7 +266,7 @@ function knownFields(
     name === "*__unique_path"
       ? Object.keys(resource.fields)
           .map((field) => `${field}__unique_path`)
-          .filter((path) => uniquePathOf(resources, resource, path.split("__")))
+          .filter((path) => findUniquePath(resources, resource, path.split("__")))
       : name,
   );
   const wanted = new Set(names);
@@ -391,15 +391,15 @@ function parseOrder(
 ): OrderTerm[] {
   const named = listParameter(parameters, "ordering");
   if (named.length > LIMITS.terms.max) throw parameterProblem("ordering", exceeded(LIMITS.terms));
-  const pathOf = (term: string) => {
+  const parseTerm = (term: string) => {
     const path = parseListPath(resources, resource, term.replace(/^[-+]/, "").replace(NATURAL, ""), "order");
     if (!NATURAL.test(term) || "error" in path || isNaturallyOrdered(resources, resource, path)) return path;
     return { error: `${NATURAL.source.slice(0, -1)} orders texts such as names.` };
   };
-  const typed = ignored ? named.filter((term) => !("error" in pathOf(term))) : named;
+  const typed = ignored ? named.filter((term) => !("error" in parseTerm(term))) : named;
   ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
   const terms = (typed.length > 0 ? typed : resource.defaultOrder).map((term) => {
-    const path = pathOf(term);
+    const path = parseTerm(term);
     if ("error" in path) throw parameterProblem("ordering", path.error);
     const ordered = { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
     return NATURAL.test(term) ? Object.assign(ordered, { natural: true as const }) : ordered;
@@ -416,7 +416,7 @@ function parseOrder(
 function shownPath(resources: Resources, resource: Resource, path: readonly string[]): readonly string[] {
   const field = fieldAt(resources, resource, path)!;
   if (field.kind !== "reference") return path;
-  const far = targetOf(resources, field);
+  const far = findTarget(resources, field);
   if (path[0] === ANNOTATIONS) return [...path, far.key];
   return [...path, far.shownAs === "key" ? far.key : "id"];
 }

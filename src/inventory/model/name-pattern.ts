@@ -14,11 +14,11 @@ export const countNames = (pattern: string): number =>
 export function expandNames(pattern: string, most: number): string[] {
   const texts = pattern.split(RANGE).filter((_, i) => i % 2 === 0);
   let names = [texts[0].trimStart()];
-  for (const [i, { first, last, nameOf }] of parseRanges(pattern).entries()) {
+  for (const [i, { first, last, makeName }] of parseRanges(pattern).entries()) {
     const next: string[] = [];
     for (const name of names)
       for (let at = first; at <= last && next.length < most; at++)
-        next.push(name + nameOf(at) + texts[i + 1]);
+        next.push(name + makeName(at) + texts[i + 1]);
     names = next;
   }
   return names.map((name) => name.trim());
@@ -27,7 +27,7 @@ export function expandNames(pattern: string, most: number): string[] {
 interface NameRange {
   first: number;
   last: number;
-  nameOf: (at: number) => string;
+  makeName: (at: number) => string;
 }
 
 const parseRanges = (pattern: string): NameRange[] =>
@@ -45,6 +45,6 @@ function parseRange(text: string, range: string): NameRange {
   return {
     first,
     last,
-    nameOf: (at) => (isNumber ? String(at).padStart(width, "0") : String.fromCharCode(at)),
+    makeName: (at) => (isNumber ? String(at).padStart(width, "0") : String.fromCharCode(at)),
   };
 }

@@ -2,7 +2,7 @@ import { nearest, Problem } from "../../problem.ts";
 import { type Field, type Json, KINDS, quoted, shownName, type Stored, isObject } from "./field.ts";
 import { errorKey } from "../../platform/schema.ts";
 import { LIMITS } from "./limits.ts";
-import { type Resource, type Resources, targetOf } from "./resource.ts";
+import { type Resource, type Resources, findTarget } from "./resource.ts";
 
 /** create: a new record; replace: PUT, which must have the required fields; merge: PATCH. */
 export type WriteMode = "create" | "replace" | "merge";
@@ -84,7 +84,7 @@ function parseValue(
     if (field.nullable) values.set(name, null);
     else errors.set(name, ["This field may not be null."]);
   } else if (field.kind === "reference") {
-    const reference = parseReference(targetOf(resources, field), name, value);
+    const reference = parseReference(findTarget(resources, field), name, value);
     if (typeof reference === "string") errors.set(name, [reference]);
     else pending.push(reference);
   } else {

@@ -5,7 +5,7 @@ import type { Field } from "./field.ts";
 import { type ChooseTrigrams, foldedText, type Sql } from "./operator.ts";
 import {
   ANNOTATIONS,
-  columnOf,
+  columnName,
   isGuarded,
   MEMBERS,
   NOTES,
@@ -14,7 +14,7 @@ import {
   type Resource,
   type Resources,
   referenceKey,
-  targetOf,
+  findTarget,
   type Viewer,
 } from "./resource.ts";
 import { type Clause, clause, compile, join, type Plan, selecting } from "./sql.ts";
@@ -63,7 +63,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       rest = references.slice(2);
     }
     for (const name of rest) {
-      const far = targetOf(resources, requireField(of, name));
+      const far = findTarget(resources, requireField(of, name));
       const next = `${at}_${name}`;
       if (!joins.has(next)) {
         if (joins.size === JOIN_LIMIT)
@@ -72,7 +72,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
             `The filters, fields and ordering span more than ${JOIN_LIMIT} references.`,
           );
         const seen = visible(far, actor);
-        const same = clause(`${next}.${referenceKey(resources, of)} = ${at}.${columnOf(of, name)}`);
+        const same = clause(`${next}.${referenceKey(resources, of)} = ${at}.${columnName(of, name)}`);
         const inner = planAt(shared, far, next);
         const on = seen === ALWAYS ? same : join("and", [same, compile(seen, inner)]);
         joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on.text}`, args: on.args });
@@ -107,13 +107,13 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       const [name, last] = path.slice(-2);
       const { at, of } = reach(path.slice(0, -2));
       const field = requireField(of, name);
-      const far = targetOf(resources, field);
+      const far = findTarget(resources, field);
       // An id is shown by the referring record itself; any other value only where the record behind it may be seen.
       const open = last === "id" || (last === far.key && !isGuarded(far));
       if (!open) return undefined;
       return {
-        column: `${at}.${columnOf(of, name)}`,
-        rows: `SELECT ${referenceKey(resources, of)} FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
+        column: `${at}.${columnName(of, name)}`,
+        rows: `SELECT ${referenceKey(resources, of)} FROM main.${far.table} WHERE ${columnName(far, last)} = ?`,
       };
     },
     exists(references, relation, part) {
@@ -121,7 +121,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       if (relation === ANNOTATIONS) return annotated(shared, of, at, part);
       const target = listedIn(resources, of, relation);
       return target
-        ? existsListed(shared, target, `${at}.${columnOf(of, relation)}`, `${at}_${relation}`, part)
+        ? existsListed(shared, target, `${at}.${columnName(of, relation)}`, `${at}_${relation}`, part)
         : relation === MEMBERS && actor.user === null
           ? // Anonymous callers do not see groups.
             { text: "FALSE", args: [] }
@@ -206,7 +206,7 @@ function related(resource: Resource, alias: string, relation: string, part: (far
         ? `note AS ${far} WHERE ${own}`
         : relation === MEMBERS
           ? `main.membership AS ${far}_m JOIN main.user_account AS ${far} ON ${far}.rid = ${far}_m.user_rid` +
-            ` WHERE ${far}_m.group_rid = ${alias}.${columnOf(resource, "owned_by")} AND`
+            ` WHERE ${far}_m.group_rid = ${alias}.${columnName(resource, "owned_by")} AND`
           : `json_each(${alias}.${relation}) AS ${far} WHERE`;
   return { text: `EXISTS (SELECT 1 FROM ${from} ${text})`, args };
 }
@@ -267,7 +267,7 @@ export function dependencies(
     let here = from;
     // A row number is in the row that refers to it.
     for (const name of path[path.length - 1] === "rid" ? path.slice(0, -2) : path.slice(0, -1)) {
-      here = targetOf(resources, requireField(here, name));
+      here = findTarget(resources, requireField(here, name));
       found.add(here.name);
       if (visible(here, actor) !== ALWAYS) found.add("grant");
     }
@@ -277,7 +277,7 @@ export function dependencies(
     { at, relation, part }: Extract<Condition, { kind: "some" }>,
   ): void => {
     addPath(from, [...at, relation]);
-    const of = at.reduce((here, name) => targetOf(resources, requireField(here, name)), from);
+    const of = at.reduce((here, name) => findTarget(resources, requireField(here, name)), from);
     const target = listedIn(resources, of, relation);
     // Writes of annotations count as writes of their records.
     if (relation === ANNOTATIONS) add(resources.annotationValue!, part);

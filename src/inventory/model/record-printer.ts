@@ -2,17 +2,17 @@ import type { Actor } from "./access.ts";
 import { valueField } from "./annotation-type.ts";
 import {
   type AnnotationType,
-  columnOf,
+  columnName,
   fieldAt,
   listPath,
   type ReadContext,
   type Resource,
   type Resources,
   shownFields,
-  targetOf,
-  uniquePathOf,
+  findTarget,
+  findUniquePath,
 } from "./resource.ts";
-import { type Field, isObject, type Json, printerOf, type RenderContext } from "./field.ts";
+import { type Field, isObject, type Json, choosePrinter, type RenderContext } from "./field.ts";
 import { isProperty, type Representation, type Shape } from "./listing.ts";
 import type { Row, Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
@@ -53,7 +53,7 @@ export function recordPrinter(
     const type = annotations?.get(name);
     if (type) return columns.annotation(type, name, shape);
     const path = name.split("__");
-    const placed = uniquePathOf(resources, resource, path);
+    const placed = findUniquePath(resources, resource, path);
     if (placed) return columns.uniquePath(path, name, placed, shape);
     if (path.length > 1) return columns.span(path, name);
     const field = resource.fields[name];
@@ -148,15 +148,15 @@ class Columns {
   /** Selects a field under its name; for a reference, the shown field of the referenced record. */
   add(name: string): void {
     const field = this.resource.fields[name];
-    const own = `t.${columnOf(this.resource, name)}`;
-    const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
+    const own = `t.${columnName(this.resource, name)}`;
+    const far = field.kind === "reference" ? findTarget(this.resources, field) : undefined;
     this.selected.set(name, far ? this.#reference(far, own, far.shownAs === "key" ? far.key : "id") : own);
   }
 
   value(name: string, field: Field, nested: boolean): Printer {
     this.add(name);
     if (field.kind === "reference" && nested) return this.#nestedReference(name, field);
-    const print = printerOf(field);
+    const print = choosePrinter(field);
     return (row) => print(row[name] as Row[string]);
   }
 
@@ -218,9 +218,9 @@ class Columns {
         namedRecords(listed.field, JSON.parse(String(row[name] ?? "[]")) as Json, reader);
     }
     const field = fieldAt(this.resources, this.resource, path)!;
-    const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
+    const far = field.kind === "reference" ? findTarget(this.resources, field) : undefined;
     const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;
-    const print = printerOf(fieldAt(this.resources, this.resource, end)!);
+    const print = choosePrinter(fieldAt(this.resources, this.resource, end)!);
     this.selected.set(name, this.spans.operand(end).plain);
     return (row) => print((row[name] ?? null) as Row[string]);
   }
@@ -230,13 +230,13 @@ class Columns {
    * have shadowed by what the caller may view of the past.
    */
   #reference(far: Resource, own: string, name: string): string {
-    const column = columnOf(far, name);
+    const column = columnName(far, name);
     return column === "rid" ? own : `(SELECT ${column} FROM main.${far.table} WHERE rid = ${own})`;
   }
 
   /** A referenced record as a small object. Its name is hidden if the caller may not view it. */
   #nestedReference(name: string, field: Field): Printer {
-    const far = targetOf(this.resources, field);
+    const far = findTarget(this.resources, field);
     const [app_name, model_name] = far.model.split(".");
     const inner = (of: string) => {
       this.selected.set(`${name}__${of}`, this.spans.operand([name, of]).plain);
@@ -246,7 +246,7 @@ class Columns {
     const full = far.name === "user" ? inner("full_name") : undefined;
     const deleted = !full && "deleted" in far.fields ? inner("deleted") : undefined;
     const type = !full && "model_type" in far.fields ? inner("model_type") : undefined;
-    this.selected.set(`${name}__id`, this.#reference(far, `t.${columnOf(this.resource, name)}`, "id"));
+    this.selected.set(`${name}__id`, this.#reference(far, `t.${columnName(this.resource, name)}`, "id"));
     return (row) => {
       if (row[name] === null) return null;
       const id = row[`${name}__id`] as Json;

@@ -158,7 +158,7 @@ export type Resources = ReadonlyMap<string, Resource> & {
 };
 
 /** The resource that a reference field points to. */
-export function targetOf(resources: Resources, field: Field): Resource {
+export function findTarget(resources: Resources, field: Field): Resource {
   const found = resources.get(field.to ?? "");
   if (!found) throw new Error(`no resource ${field.to}`);
   return found;
@@ -169,7 +169,7 @@ export const referenceKey = (resources: Resources, resource: Resource): "id" | "
   resource === resources.annotationValue ? "id" : "rid";
 
 /** Column of a field, without alias. */
-export const columnOf = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
+export const columnName = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
 
 /** To-many relation from a record to its notes. */
 export const NOTES = "notes";
@@ -222,7 +222,7 @@ export function fieldAt(
     if (!field || !isComparable(field)) return undefined;
     if (i === path.length - 1) return field;
     if (field.kind !== "reference") return undefined;
-    here = targetOf(resources, field);
+    here = findTarget(resources, field);
   }
   return undefined;
 }
@@ -231,7 +231,7 @@ export function fieldAt(
 export const UNIQUE_PATH = "unique_path";
 
 /** The resource whose unique path a name ends with, such as `location__unique_path`; undefined for other names. */
-export function uniquePathOf(
+export function findUniquePath(
   resources: Resources,
   resource: Resource,
   path: readonly string[],
@@ -241,7 +241,7 @@ export function uniquePathOf(
   const before = path.slice(0, -1);
   const last = before.length === 0 ? undefined : fieldAt(resources, resource, before);
   const far =
-    before.length === 0 ? resource : last?.kind === "reference" ? targetOf(resources, last) : undefined;
+    before.length === 0 ? resource : last?.kind === "reference" ? findTarget(resources, last) : undefined;
   return far && end in far.fields ? far : undefined;
 }
 
@@ -272,7 +272,7 @@ export function listPath(
       return known ? { at: path.slice(0, i), relation: name, field, target, rest } : undefined;
     }
     if (field?.kind !== "reference") return undefined;
-    here = targetOf(resources, field);
+    here = findTarget(resources, field);
   }
   return undefined;
 }
@@ -312,7 +312,7 @@ export function pathNames(resources: Resources, resource: Resource): string[] {
   for (const [name, field] of usable(resource)) {
     names.push(name);
     if (field.kind !== "reference") continue;
-    for (const [inner] of usable(targetOf(resources, field))) names.push(`${name}__${inner}`);
+    for (const [inner] of usable(findTarget(resources, field))) names.push(`${name}__${inner}`);
   }
   return names;
 }

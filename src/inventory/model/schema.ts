@@ -11,7 +11,7 @@ import {
   type Resource,
   type Resources,
   shownFields,
-  targetOf,
+  findTarget,
 } from "./resource.ts";
 import { type Field, isComparable, isObject, type Json, type JsonObject } from "./field.ts";
 import { searchFilters } from "./filter.ts";
@@ -87,7 +87,7 @@ function plainSchema(resources: Resources, field: Field): TSchema {
     case "computed":
       return field.shape!;
     case "reference": {
-      const far = targetOf(resources, field);
+      const far = findTarget(resources, field);
       return plainSchema(resources, far.fields[far.shownAs === "key" ? far.key : "id"]);
     }
     case "text":
@@ -104,7 +104,7 @@ export const schemaName = ({ name }: { name: string }): string =>
   name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** A resource in sentences: one of its records, and several. */
-export function nounsOf({ name }: { name: string }): { one: string; many: string } {
+export function makeNouns({ name }: { name: string }): { one: string; many: string } {
   const noun = name.replaceAll("_", " ");
   if (noun === "equipment") return { one: "a piece of equipment", many: noun };
   const ending = /[^aeiou]y$/.test(noun) ? "ies" : noun.endsWith("s") ? "es" : "s";
@@ -127,7 +127,7 @@ export const recordSchema = perResource<TSchema>((resources, resource) => {
   const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: schemaName(resource),
-    description: sentence(nounsOf(resource).one),
+    description: sentence(makeNouns(resource).one),
   });
 });
 
@@ -160,7 +160,7 @@ export function creationSchema(resources: Resources, resource: Resource): TSchem
 }
 
 /** The envelope of a list whose results have this schema. */
-export function pageOf<Row extends TSchema, Before extends TProperties = Record<never, never>>(
+export function pageSchema<Row extends TSchema, Before extends TProperties = Record<never, never>>(
   results: Row,
   before: Before = {} as Before,
   $id?: string,
@@ -174,8 +174,8 @@ export function pageOf<Row extends TSchema, Before extends TProperties = Record<
 
 /** A list of records. */
 export const listSchema = (resources: Resources, resource: Resource): TSchema => ({
-  ...pageOf(recordSchema(resources, resource)),
-  description: `A page of ${nounsOf(resource).many}.`,
+  ...pageSchema(recordSchema(resources, resource)),
+  description: `A page of ${makeNouns(resource).many}.`,
 });
 
 export interface Parameter {
@@ -280,11 +280,11 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
 };
 
 /** The name of a field or a list as people read it. */
-export const labelOf = (name: string): string =>
+export const makeLabel = (name: string): string =>
   name === "id" ? "ID" : capitalized(name.replaceAll("_", " "));
 
 const describeForm = (name: string, { form, kind, initial }: Field): JsonObject => ({
-  label: form?.label ?? labelOf(name),
+  label: form?.label ?? makeLabel(name),
   form: (form as Json | undefined) ?? null,
   initial: kind === "flag" ? initial === 1 : null,
 });
@@ -292,7 +292,7 @@ const describeForm = (name: string, { form, kind, initial }: Field): JsonObject 
 /** The list of choices of a reference, their name there, and how records contain it; no path crosses a plain id. */
 function describeReference(resources: Resources, field: Field): Json {
   const far =
-    field.kind === "reference" ? targetOf(resources, field) : resources.get(field.form?.idsOf ?? "");
+    field.kind === "reference" ? findTarget(resources, field) : resources.get(field.form?.idsOf ?? "");
   if (!far) return null;
   const printed = field.kind === "reference" ? far.shownAs : "plain id";
   return { segment: far.segment ?? `${far.name}s`, key: far.key, printed };
@@ -300,7 +300,7 @@ function describeReference(resources: Resources, field: Field): Json {
 
 /** One field for the forms, tables and filter editors of the pages. */
 function describeField(resources: Resources, name: string, field: Field): Json {
-  const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
+  const far = field.kind === "reference" ? findTarget(resources, field) : undefined;
   const compared = far ? "text" : field.kind;
   const lookups = [...LOOKUPS].filter(([, operator]) =>
     (OPERATORS[operator].kinds as readonly string[]).includes(compared),
@@ -374,7 +374,7 @@ const describeAction = (name: string, field: Field): Json => ({
   type: field.choices ? "choice" : field.day ? "date" : METADATA_TYPES[field.kind],
   required: field.write === "required",
   read_only: field.write === "never",
-  label: labelOf(name),
+  label: makeLabel(name),
   help_text: field.doc,
   ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
   ...(field.choices ? { choices: field.choices.map((value) => ({ value, display_name: value })) } : {}),

@@ -119,7 +119,7 @@ export interface RankedTexts {
 }
 
 /** The rank, 0 for the best, and by what the record was found; undefined for neither code nor name. */
-export function rankOf(
+export function rankTexts(
   { id, barcode, names }: RankedTexts,
   query: SearchQuery,
 ): { rank: number; by: FoundBy | undefined } {

@@ -2,7 +2,7 @@ import { naturalKey } from "./natural-key.ts";
 import type { Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import { type Operand, OPERATORS, type Sql } from "./operator.ts";
-import { columnOf, type Resource } from "./resource.ts";
+import { columnName, type Resource } from "./resource.ts";
 
 /** The targets of the paths of one statement. Only names that a declaration holds can come out of it. */
 export interface Plan {
@@ -126,7 +126,7 @@ export function orderedStatement(
 }
 
 /** One page of the rows of a statement; `limit` -1 means all, which SQLite sorts several times faster without LIMIT. */
-export const pageOf = ({ text, args }: Sql, { limit, offset }: { limit: number; offset: number }): Sql =>
+export const paginate = ({ text, args }: Sql, { limit, offset }: { limit: number; offset: number }): Sql =>
   limit < 0 ? { text, args } : { text: `${text} LIMIT ? OFFSET ?`, args: [...args, limit, offset] };
 
 /** Row numbers of one page, in order. */
@@ -136,7 +136,7 @@ export const pageStatement = (
   order: readonly OrderTerm[],
   plan: Plan,
   page: { limit: number; offset: number },
-): Sql => pageOf(orderedStatement(resource, condition, order, plan), page);
+): Sql => paginate(orderedStatement(resource, condition, order, plan), page);
 
 /**
  * Row numbers for which the condition holds, in any order. `likely`: most rows of a shared table belong to the resource,
@@ -163,7 +163,7 @@ export function amongStatement(
   const where = selecting(resource, compile(condition, plan));
   const joins = plan.joins();
   return {
-    text: `SELECT ${columns} FROM ${eachOf(resource)}${joins.text} WHERE ${where.text}`,
+    text: `SELECT ${columns} FROM ${eachOnPage(resource)}${joins.text} WHERE ${where.text}`,
     args: [rids, ...joins.args, ...where.args],
   };
 }
@@ -178,7 +178,7 @@ export function sortStatement(
   const by = orderBy(resource, order, plan);
   const joins = plan.joins();
   return {
-    text: `SELECT t.rid AS rid FROM ${eachOf(resource)}${joins.text} ORDER BY ${by.text}`,
+    text: `SELECT t.rid AS rid FROM ${eachOnPage(resource)}${joins.text} ORDER BY ${by.text}`,
     args: [rids, ...joins.args, ...by.args],
   };
 }
@@ -188,12 +188,12 @@ export function keyStatement(resource: Resource, order: readonly PathTerm[], pla
   const keys = order.map((term, i) => `${orderedBy(term, plan)} AS k${i}, `);
   const joins = plan.joins();
   return {
-    text: `SELECT ${keys.join("")}t.${columnOf(resource, "id")} AS id FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
+    text: `SELECT ${keys.join("")}t.${columnName(resource, "id")} AS id FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
     args: [...joins.args, rid],
   };
 }
 
-const eachOf = ({ table }: Resource): string =>
+const eachOnPage = ({ table }: Resource): string =>
   `json_each(?) AS page CROSS JOIN ${table} AS t ON t.rid = page.value`;
 
 function orderBy(resource: Resource, order: readonly OrderTerm[], plan: Plan): Sql {
@@ -204,7 +204,7 @@ function orderBy(resource: Resource, order: readonly OrderTerm[], plan: Plan): S
     return { text: `${text} IS TRUE DESC`, args };
   });
   return {
-    text: [...terms.map(({ text }) => text), `t.${columnOf(resource, "id")}`].join(", "),
+    text: [...terms.map(({ text }) => text), `t.${columnName(resource, "id")}`].join(", "),
     args: terms.flatMap(({ args }) => args),
   };
 }

@@ -1,7 +1,7 @@
 import { compare, or, some } from "./condition.ts";
-import { type Field, type Json, printerOf, type Stored } from "./field.ts";
+import { type Field, type Json, choosePrinter, type Stored } from "./field.ts";
 import { selectVisible } from "./plan.ts";
-import { columnOf, type ReadContext, type Resource, targetOf } from "./resource.ts";
+import { columnName, type ReadContext, type Resource, findTarget } from "./resource.ts";
 
 /** A stored record by field name; references are row numbers. */
 export type StoredRecord = Record<string, Stored>;
@@ -10,7 +10,7 @@ export type StoredRecord = Record<string, Stored>;
 export const storedFields = (resource: Resource): [name: string, column: string][] =>
   Object.entries(resource.fields)
     .filter(([, field]) => field.kind !== "computed")
-    .map(([name]) => [name, columnOf(resource, name)]);
+    .map(([name]) => [name, columnName(resource, name)]);
 
 /** Made once per resource: every write reads its record before and after. */
 const statements = new WeakMap<Resource, string>();
@@ -51,9 +51,9 @@ export function printStored(
 ): Json {
   const field = resource.fields[name];
   if (value === null || value === undefined) return null;
-  if (field.kind !== "reference") return printFor(reader, resource, name, printerOf(field)(value));
-  const far = targetOf(reader.resources, field);
-  return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
+  if (field.kind !== "reference") return printFor(reader, resource, name, choosePrinter(field)(value));
+  const far = findTarget(reader.resources, field);
+  return named(far, columnName(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
 }
 
 /** The part of a value with other records that a reader may view: the same in records, histories and previews. */
@@ -72,7 +72,7 @@ export function namedRecords({ listOf, referring }: Field, value: Json, reader: 
       : some(referring.field, compare(["id"], "==", String(value)))
     : or(...(value as string[]).map((id) => compare(["id"], "==", id)));
   const alive = referring ? " AND t.deleted = 0" : "";
-  const [key, id] = [columnOf(far, far.key), columnOf(far, "id")];
+  const [key, id] = [columnName(far, far.key), columnName(far, "id")];
   const columns = `t.${id} AS id, t.${key} AS name`;
   const statement = selectVisible(reader, far, columns, condition, `${alive} ORDER BY t.${key}, t.${id}`);
   return reader.query.all(statement).map(({ id, name }): Json => ({ id, name }));

@@ -28,7 +28,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     const id = parseUuid(word);
     const named = id === undefined ? compare(["name"], "==", word.trim()) : compare(["id"], "==", id);
     const rows = this.#select(actor, and(named, this.#applies(resource)), " LIMIT 10");
-    return rows.map((row) => typeOf(row, { used: true, unique: id === undefined && rows.length === 1 }));
+    return rows.map((row) => toType(row, { used: true, unique: id === undefined && rows.length === 1 }));
   }
 
   used(resource: Resource, actor: Actor): AnnotationType[] {
@@ -45,11 +45,11 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
     const known = new Set(used.map(({ rid }) => rid));
     const unused = others.filter(({ rid }) => !known.has(rid));
     const names = this.#timesNamed(resource, actor, [...used, ...unused]);
-    const typesOf = (rows: readonly Row[], isUsed: boolean) =>
+    const toTypes = (rows: readonly Row[], isUsed: boolean) =>
       rows
-        .map((row) => typeOf(row, { used: isUsed, unique: names.get(row.name) === 1 }))
+        .map((row) => toType(row, { used: isUsed, unique: names.get(row.name) === 1 }))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return [...typesOf(used, true), ...typesOf(unused, false)];
+    return [...toTypes(used, true), ...toTypes(unused, false)];
   }
 
   /** The number of types of each name that apply. */
@@ -100,7 +100,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   }
 }
 
-const typeOf = (row: Row, found: Pick<AnnotationType, "used" | "unique">): AnnotationType => ({
+const toType = (row: Row, found: Pick<AnnotationType, "used" | "unique">): AnnotationType => ({
   ...found,
   rid: Number(row.rid),
   id: String(row.id),

@@ -28,7 +28,7 @@ interface SubResourceWriter {
   insert(resource: Resource, values: Readonly<StoredRecord>, actor: Actor): number;
   setValues(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
   markDeleted(resource: Resource, rid: number, actor: Actor): void;
-  contextOf(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext;
+  makeContext(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext;
 }
 
 /** Sets annotations of a record like fields: a value replaces all values of its type, null removes them. */
@@ -49,7 +49,7 @@ export class AnnotationWriter {
   }
 
   /** Errors of values that are not written, by name. @param rid -1 for a new record */
-  errorsOf(resource: Resource, rid: number, values: readonly [string, Json][], actor: Actor): Errors {
+  findErrors(resource: Resource, rid: number, values: readonly [string, Json][], actor: Actor): Errors {
     return this.#each(resource, values, actor, (type, value) => {
       if (!isEmpty(value)) this.#parse(resource, rid, type, value, actor);
     });
@@ -75,7 +75,7 @@ export class AnnotationWriter {
       else if (types.has(type.rid)) errors.set(name, ["Another member names the same annotation type."]);
       else {
         types.add(type.rid);
-        const error = refusalOf(() => work(type, value));
+        const error = catchRefusal(() => work(type, value));
         if (error !== undefined) errors.set(name, [error]);
       }
     }
@@ -91,16 +91,16 @@ export class AnnotationWriter {
     }
     const { existing, parsed } = this.#parse(resource, rid, type, value, actor);
     const [first, ...others] = existing;
-    const items = existing.flatMap((each) => itemsOf(each, type));
-    if (first && Bun.deepEquals(items, itemsOf(parsed, type))) return;
+    const items = existing.flatMap((each) => listItems(each, type));
+    if (first && Bun.deepEquals(items, listItems(parsed, type))) return;
     if (first) writer.setValues(annotation, Number(first.rid), parsed, actor);
-    else writer.insert(annotation, { ...parentOf(resource, rid), ...parsed }, actor);
+    else writer.insert(annotation, { ...makeParent(resource, rid), ...parsed }, actor);
     for (const { rid } of others) writer.markDeleted(annotation, Number(rid), actor);
   }
 
   #parse(resource: Resource, rid: number, type: AnnotationType, value: Json, actor: Actor) {
     const existing = this.#existing(resource, rid, type);
-    const context = this.writer.contextOf(this.annotation, parentOf(resource, rid), actor);
+    const context = this.writer.makeContext(this.annotation, makeParent(resource, rid), actor);
     const body: JsonObject = { annotation_type_id: type.id, value };
     return { existing, parsed: this.annotation.parse!(body, context, existing[0]) };
   }
@@ -113,10 +113,13 @@ export class AnnotationWriter {
   }
 }
 
-const parentOf = ({ name }: Resource, rid: number): StoredRecord => ({ object_kind: name, object_rid: rid });
+const makeParent = ({ name }: Resource, rid: number): StoredRecord => ({
+  object_kind: name,
+  object_rid: rid,
+});
 
 /** The values of an annotation, of which a type that has several may hold a list. */
-export function itemsOf({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {
+export function listItems({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {
   const stored = JSON.parse(String(value)) as Json;
   return multiple && Array.isArray(stored) ? stored : [stored];
 }
@@ -125,7 +128,7 @@ export const isEmpty = (value: Json): boolean =>
   value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** Why a value is refused; undefined if it is written. */
-function refusalOf(work: () => void): string | undefined {
+function catchRefusal(work: () => void): string | undefined {
   try {
     work();
     return undefined;

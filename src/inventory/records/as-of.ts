@@ -3,7 +3,7 @@ import { ALWAYS, and, type Condition } from "../model/condition.ts";
 import type { Listing, Representation } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { columnName, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile, join, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
 import { type LinkOptions, RecordReader } from "./record-reader.ts";
@@ -39,7 +39,7 @@ export interface Past {
  * shadowed by an expression of the same name that takes every record from its last change up to then. All filters,
  * spans, orderings and counts therefore work on the past with the same statements.
  */
-export function pastAsOf(statements: Statements, batch: number, present: Present): Past {
+export function openPast(statements: Statements, batch: number, present: Present): Past {
   const { declared } = present;
   const resources = Object.assign(
     new Map([...declared].map(([name, resource]) => [name, unindexed(resource)])),
@@ -126,9 +126,9 @@ class PastReader extends RecordReader {
     return reader.rights(declared.get(resource.name) ?? resource, actor, rids);
   }
 
-  override contextOf() {
+  override makeContext() {
     const { reader, actor } = this.present;
-    return reader.contextOf(actor);
+    return reader.makeContext(actor);
   }
 
   #unindexed(resource: Resource): Resource {
@@ -157,7 +157,7 @@ interface Shadow {
   make(): Sql;
 }
 
-function shadowOf(table: string, compose: () => Sql): Shadow {
+function makeShadow(table: string, compose: () => Sql): Shadow {
   let made: Sql | undefined;
   return { table, make: () => (made ??= compose()) };
 }
@@ -180,8 +180,8 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
   );
   const tables = Object.entries(Object.groupBy(versioned, ({ table }) => table));
   const shadowed = tables.map(([table, sharing = []]) =>
-    shadowOf(table, () => {
-      const values = sharing.map(valuesOf);
+    makeShadow(table, () => {
+      const values = sharing.map(listValues);
       const names = [...new Set(values.flatMap((columns) => [...columns.keys()]))];
       const conditions = sharing.map((resource) => {
         const own = today.resource.name === resource.name ? today.condition : ALWAYS;
@@ -208,13 +208,13 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
     "reference",
   ];
   const values = `SELECT ${columns.join(", ")}, fold(text) FROM (${items})`;
-  const annotationValues = shadowOf("annotation_value", () =>
+  const annotationValues = makeShadow("annotation_value", () =>
     shadow("annotation_value", [...columns, "fold"], values, []),
   );
   // Sub-resources are only reached through their parents and need no condition.
   const children = subResources.map((resource) =>
-    shadowOf(resource.table, () => {
-      const values = valuesOf(resource);
+    makeShadow(resource.table, () => {
+      const values = listValues(resource);
       const select = `SELECT ${[...values.values()].join(", ")} FROM ${lastChange(resource)}`;
       return shadow(resource.table, [...values.keys()], select, []);
     }),
@@ -226,11 +226,11 @@ const literal = (value: string | number): string =>
   typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`;
 
 /** Expressions for the columns of a table from the record in a change. */
-function valuesOf(resource: Resource): Map<string, string> {
+function listValues(resource: Resource): Map<string, string> {
   const values = new Map<string, string>([["rid", "t.rid"]]);
   for (const column of Object.keys(resource.where ?? {})) values.set(column, `t.${column}`);
   for (const [name] of storedFields(resource)) {
-    const column = columnOf(resource, name);
+    const column = columnName(resource, name);
     if (column === "rid") continue;
     const { nullable, initial = null } = resource.fields[name];
     const extracted = `json_extract(c.after, '$.${name}')`;

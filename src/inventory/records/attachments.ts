@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, parseUuid, isObject, type JsonObject } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnName, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { attachment } from "../resources/attachment.ts";
 import type { RoutedResource } from "../resources/index.ts";
@@ -17,7 +17,7 @@ export interface FileContent {
   bytes?: () => Uint8Array;
 }
 
-export const contentOf = (bytes: Uint8Array): FileContent => ({
+export const toContent = (bytes: Uint8Array): FileContent => ({
   sha256: new Bun.CryptoHasher("sha256").update(bytes).digest("hex"),
   size: bytes.length,
   bytes: () => bytes,
@@ -49,7 +49,7 @@ export class Attachments {
   ) {}
 
   /** The record that `app`, `model` and `object_id` name. @throws Problem invalid_request */
-  parentOf(parameters: URLSearchParams): FileParent {
+  findParent(parameters: URLSearchParams): FileParent {
     const model = `${parameters.get("app") ?? ""}.${parameters.get("model") ?? ""}`;
     // LabID's client also gives the last part of its own address of the list, such as storageequipment.
     const isNamed = ({ model: own, aliases = [] }: Resource): boolean =>
@@ -66,7 +66,7 @@ export class Attachments {
     const resource = this.resources.find(({ name }) => name === row?.object_kind);
     if (!row || !resource) throw new Problem("not_found", "Not found.");
     const parent = this.statements.get({
-      text: `SELECT ${columnOf(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`,
+      text: `SELECT ${columnName(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`,
       args: [row.object_rid],
     });
     return { rid: Number(row.rid), parent: { resource, id: String(parent?.id) } };

@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import { columnOf } from "../model/resource.ts";
+import { columnName } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { Statements } from "./statements.ts";
 import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
@@ -86,10 +86,10 @@ export class BatchAudit {
     this.#writes = 0;
   }
 
-  #add(action: string, kind: string, idOf: () => string | null, change?: () => AuditDetail): void {
+  #add(action: string, kind: string, readId: () => string | null, change?: () => AuditDetail): void {
     let entry = this.#entries.get(action);
     if (!entry) {
-      entry = { count: 0, records: {}, changes: [], first: { kind, id: idOf() } };
+      entry = { count: 0, records: {}, changes: [], first: { kind, id: readId() } };
       this.#entries.set(action, entry);
     }
     entry.count++;
@@ -98,8 +98,8 @@ export class BatchAudit {
   }
 
   #addMembership({ user, group }: StoredRecord, after: StoredRecord | undefined): void {
-    const idOf = () => this.#text("user_group", "id", group);
-    this.#add("membership.change", "group", idOf, () => ({
+    const readId = () => this.#text("user_group", "id", group);
+    this.#add("membership.change", "group", readId, () => ({
       group: this.#groupName(group),
       user: this.#username(user),
       member: after?.deleted === 0,
@@ -109,11 +109,11 @@ export class BatchAudit {
   #addGrant(now: StoredRecord, before: StoredRecord | undefined, after: StoredRecord | undefined): void {
     const kind = String(now.object_kind);
     const object = DECLARED.get(kind);
-    const idOf = () => (object ? this.#text(object.table, columnOf(object, "id"), now.object_rid) : null);
+    const readId = () => (object ? this.#text(object.table, columnName(object, "id"), now.object_rid) : null);
     const rights = (grant: StoredRecord | undefined): string[] =>
       grant?.deleted === 0 ? ["view", "change", "delete"].filter((right) => grant[right] === 1) : [];
-    this.#add("permission.change", kind, idOf, () => ({
-      id: idOf(),
+    this.#add("permission.change", kind, readId, () => ({
+      id: readId(),
       ...(now.user === null ? { group: this.#groupName(now.group) } : { user: this.#username(now.user) }),
       before: rights(before),
       after: rights(after),

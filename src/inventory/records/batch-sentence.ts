@@ -2,8 +2,8 @@ import { compare } from "../model/condition.ts";
 import type { Stored } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources, type Viewer } from "../model/resource.ts";
-import { nounsOf } from "../model/schema.ts";
+import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
+import { makeNouns } from "../model/schema.ts";
 import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
 import { hasPosition } from "../resources/position.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
@@ -28,7 +28,7 @@ export interface BatchFacts {
 }
 
 /** The name of a record by its row number; undefined if the reader may not view it. */
-type NameOf = (kind: string, rid: Stored) => string | undefined;
+type FindName = (kind: string, rid: Stored) => string | undefined;
 
 const LIST = new Intl.ListFormat("en");
 const OPERATIONS = ["create", "update", "restore", "delete"] as const;
@@ -49,30 +49,30 @@ const MAX_FIELDS = 3;
 /** `9 consumables`, `1 piece of equipment`. */
 function printCount({ name }: { name: string }, count: number): string {
   const noun = name === "equipment" ? "piece" : name.replaceAll("_", " ");
-  const many = name === "equipment" ? "pieces" : nounsOf({ name }).many;
+  const many = name === "equipment" ? "pieces" : makeNouns({ name }).many;
   return `${count.toLocaleString("en")} ${count === 1 ? noun : many}${name === "equipment" ? " of equipment" : ""}`;
 }
 
 /** The action of a batch, as read after the name of its author: `moved 9 consumables to Box 1`. */
 export function batchSentence(facts: BatchFacts, query: Query, viewer: Viewer): string {
   if (facts.counts.length === 0) return "changed records that no longer exist";
-  const nameOf = readableNames(query, viewer);
+  const findName = readableNames(query, viewer);
   const own = facts.counts.filter(({ resource }) => !isSubResource(resource));
   return own.length > 0
-    ? new RecordSentence({ ...facts, counts: own }, nameOf).text()
-    : partSentence(facts, viewer.resources, nameOf);
+    ? new RecordSentence({ ...facts, counts: own }, findName).text()
+    : partSentence(facts, viewer.resources, findName);
 }
 
 /** Names of records that the reader may view today. */
 const readableNames =
-  (query: Query, viewer: Viewer): NameOf =>
+  (query: Query, viewer: Viewer): FindName =>
   (kind, rid) => {
     const resource = viewer.resources.get(kind)!;
     if ("unique_path" in resource.fields)
       return new UniquePaths(query, viewer.resources)
         .of(resource, [Number(rid)], viewer.actor)
         .get(Number(rid));
-    const key = columnOf(resource, resource.key);
+    const key = columnName(resource, resource.key);
     const name = kind === "user" ? "coalesce(nullif(t.full_name, ''), t.username)" : `t.${key}`;
     const found = query.get(selectVisible(viewer, resource, `${name} AS name`, compare(["rid"], "==", rid)));
     return found === null ? undefined : String(found.name);
@@ -81,7 +81,7 @@ const readableNames =
 class RecordSentence {
   constructor(
     private readonly facts: BatchFacts,
-    private readonly nameOf: NameOf,
+    private readonly findName: FindName,
   ) {}
 
   text(): string {
@@ -125,7 +125,7 @@ class RecordSentence {
     const created = this.facts.first.filter(({ op }) => op === "create");
     const [of, another] = new Set(created.map(({ after }) => after.aliquot_of ?? null));
     if (this.facts.kind !== "bulk_create" || another !== undefined || !of) return undefined;
-    const source = this.nameOf(created[0].resource.name, of);
+    const source = this.findName(created[0].resource.name, of);
     return `made ${printCount({ name: "aliquot" }, this.#total("create"))}${source === undefined ? "" : ` of ${source}`}`;
   }
 
@@ -150,9 +150,9 @@ class RecordSentence {
     );
     const [[target], [source]] = [to, from];
     if (to.size > 1) return `moved ${objects}`;
-    const isIn = from.size === 1 && source !== null ? this.nameOf("location", source) : undefined;
+    const isIn = from.size === 1 && source !== null ? this.findName("location", source) : undefined;
     if (target === null) return `took ${objects} out${isIn === undefined ? "" : ` of ${isIn}`}`;
-    const place = this.nameOf("location", target);
+    const place = this.findName("location", target);
     if (place === undefined) return `moved ${objects}`;
     const position = changes.length === 1 ? String(changes[0].after.position ?? "") : "";
     if (from.size > 1 || source !== target)
@@ -184,14 +184,14 @@ function describeFields(changes: readonly Change[], fields: ReadonlySet<string>,
 }
 
 /** Describes changes of notes, files, metadata, rights and members. */
-function partSentence({ counts, first }: BatchFacts, resources: Resources, nameOf: NameOf): string {
+function partSentence({ counts, first }: BatchFacts, resources: Resources, findName: FindName): string {
   const phrases = Map.groupBy(counts, ({ resource }) => resource);
   const all = [...phrases].map(([resource, groups]) => {
     const changes = first.filter((change) => change.resource === resource);
     const records = groups.reduce((sum, group) => sum + group.records, 0);
-    const parents = parentNames(groups, changes, resources, nameOf);
-    if (resource.name === "grant") return sharing(changes, parents, nameOf);
-    if (resource.name === "membership") return memberships(changes, parents, nameOf);
+    const parents = parentNames(groups, changes, resources, findName);
+    if (resource.name === "grant") return sharing(changes, parents, findName);
+    if (resource.name === "membership") return memberships(changes, parents, findName);
     const part = PARTS[resource.name];
     if (part === undefined) return `changed metadata of ${parents}`;
     const [verb, preposition] = groups.length === 1 ? PART_VERBS[groups[0].op] : PART_VERBS.update;
@@ -205,12 +205,12 @@ function parentNames(
   groups: BatchFacts["counts"],
   changes: readonly Change[],
   resources: Resources,
-  nameOf: NameOf,
+  findName: FindName,
 ): string {
-  const named = new Map(changes.map(parentOf).map((parent) => [JSON.stringify(parent), parent]));
+  const named = new Map(changes.map(findParent).map((parent) => [JSON.stringify(parent), parent]));
   const isAll = changes.length === groups.reduce((sum, { records }) => sum + records, 0);
   const [[, only]] = named;
-  const name = isAll && named.size === 1 ? nameOf(only.kind, only.rid) : undefined;
+  const name = isAll && named.size === 1 ? findName(only.kind, only.rid) : undefined;
   if (name !== undefined) return name;
   const kinds = Map.groupBy(groups, ({ parent }) => String(parent));
   const counted = [...kinds].map(([kind, of]) => {
@@ -225,10 +225,10 @@ function parentNames(
   return LIST.format(counted);
 }
 
-const parentOf = ({ resource, after }: Change) => resource.parent!(after);
+const findParent = ({ resource, after }: Change) => resource.parent!(after);
 
 /** The only one to whom all changes give or take something, and whether they give it. */
-function grantee(changes: readonly Change[], nameOf: NameOf) {
+function grantee(changes: readonly Change[], findName: FindName) {
   const all = changes.map(({ after }) => ({
     kind: after.user === null ? "group" : "user",
     rid: after.user ?? after.group,
@@ -236,17 +236,17 @@ function grantee(changes: readonly Change[], nameOf: NameOf) {
   }));
   const [one] = all;
   const isOne = one && all.every((each) => Bun.deepEquals(each, one));
-  return isOne ? { name: nameOf(one.kind, one.rid), gives: one.gives } : undefined;
+  return isOne ? { name: findName(one.kind, one.rid), gives: one.gives } : undefined;
 }
 
-function sharing(changes: readonly Change[], records: string, nameOf: NameOf): string {
-  const with_ = grantee(changes, nameOf);
+function sharing(changes: readonly Change[], records: string, findName: FindName): string {
+  const with_ = grantee(changes, findName);
   if (with_?.name === undefined) return `changed who may view ${records}`;
   return `${with_.gives ? "shared" : "stopped sharing"} ${records} with ${with_.name}`;
 }
 
-function memberships(changes: readonly Change[], group: string, nameOf: NameOf): string {
-  const member = grantee(changes, nameOf);
+function memberships(changes: readonly Change[], group: string, findName: FindName): string {
+  const member = grantee(changes, findName);
   if (member?.name === undefined) return `changed the members of ${group}`;
   return member.gives ? `added ${member.name} to ${group}` : `removed ${member.name} from ${group}`;
 }

@@ -60,7 +60,7 @@ class Builder {
   ) {
     checkOrder(plan);
     checkCount(plan.levels);
-    this.#names = plan.levels.map(({ name }, i) => namesOf(name, i));
+    this.#names = plan.levels.map(({ name }, i) => expandPattern(name, i));
   }
 
   run(): Built {
@@ -75,7 +75,7 @@ class Builder {
     const { list = "locations", name: _, ...fields } = this.plan.levels[depth];
     const { levels: _levels, place: _place, equipment: _equipment, parent: _parent, ...access } = this.plan;
     for (const name of this.#names[depth]) {
-      const body = { ...access, ...fields, ...insideOf(list, enclosing), [LEVEL_LISTS[list]]: name };
+      const body = { ...access, ...fields, ...encloseLevel(list, enclosing), [LEVEL_LISTS[list]]: name };
       const rid = within(`levels[${depth}]`, () => this.writer.create(RESOURCE[list], body, this.actor));
       this.#build(depth + 1, next(list, this.#count(list, rid), enclosing));
     }
@@ -111,7 +111,7 @@ class Builder {
   #checkNew(enclosing: EnclosingRecords): void {
     const { list = "locations" } = this.plan.levels[0];
     const resource = RESOURCE[list];
-    const inside = Object.entries(insideOf(list, enclosing)).map(([field, id]) =>
+    const inside = Object.entries(encloseLevel(list, enclosing)).map(([field, id]) =>
       id === null ? compare([field, "rid"], "==", null) : compare([field, "id"], "==", id as string),
     );
     for (const name of this.#names[0]) {
@@ -153,7 +153,7 @@ function checkCount(levels: readonly Level[]): void {
     );
 }
 
-function namesOf(pattern: string, depth: number): string[] {
+function expandPattern(pattern: string, depth: number): string[] {
   const names = expandNames(pattern, MAX_BUILT);
   const known = new Set<string>();
   const twice = names.find((name) => known.size === known.add(name).size);
@@ -172,7 +172,7 @@ function readPattern<T>(depth: number, read: () => T): T {
 }
 
 /** The fields that say where a record of a list is. */
-function insideOf(
+function encloseLevel(
   list: LevelList,
   { place = null, equipment = null, parent = null }: EnclosingRecords,
 ): JsonObject {

@@ -144,7 +144,7 @@ export function each<T>(
 }
 
 /** One problem for all refused records: that of the first, with a verdict on each. */
-export function refusal(refusals: readonly Refusal[], idOf: (index: number) => string): Problem {
+export function refusal(refusals: readonly Refusal[], readId: (index: number) => string): Problem {
   const [{ index, problem }] = refusals;
   const fields = refusals.flatMap(({ index, problem }) =>
     Object.entries(problem.fields ?? {}).map(([name, texts]) => [`[${index}].${name}`, texts] as const),
@@ -153,7 +153,7 @@ export function refusal(refusals: readonly Refusal[], idOf: (index: number) => s
   const rows = refusals
     .slice(0, LIMITS.refusals.max)
     .map(({ index, problem: { code, message, fields: errors } }) => {
-      const verdict = { row: index, id: idOf(index), status: PROBLEMS[code].status, code, message };
+      const verdict = { row: index, id: readId(index), status: PROBLEMS[code].status, code, message };
       return errors ? Object.assign(verdict, { errors }) : verdict;
     });
   return new Problem(problem.code, named ? `[${index}].${problem.message}` : problem.message, {

@@ -3,7 +3,7 @@ import { ALWAYS } from "../model/condition.ts";
 import { quoted, shownName } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf } from "../model/resource.ts";
+import { columnName } from "../model/resource.ts";
 import { clause, selecting } from "../model/sql.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
@@ -42,14 +42,14 @@ const PLACED = RESOURCES.flatMap((resource) =>
 /** Records directly in a location, in the order of its slots. */
 function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
   return PLACED.flatMap(({ resource, field }) => {
-    const there = clause(`t.${columnOf(resource, field)} = ? AND t.deleted = 0`, [location]);
+    const there = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
     const position = hasPosition(resource) ? "t.position" : "''";
     const { text, args } = selecting(resource, there);
     const all = statements.all({
       text: `SELECT t.rid AS rid, ${position} AS position FROM ${resource.table} AS t WHERE ${text} ORDER BY length(position), position`,
       args,
     });
-    const columns = `t.rid AS rid, t.id AS id, t.${columnOf(resource, resource.key)} AS name`;
+    const columns = `t.rid AS rid, t.id AS id, t.${columnName(resource, resource.key)} AS name`;
     const tail = ` AND ${there.text}`;
     const seen = selectVisible({ resources, actor }, resource, columns, ALWAYS, tail);
     const visible = new Map(

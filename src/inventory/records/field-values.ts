@@ -1,9 +1,16 @@
 import { visible } from "../model/access.ts";
 import type { Condition } from "../model/condition.ts";
-import { type Json, printerOf } from "../model/field.ts";
+import { type Json, choosePrinter } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { plan, visibleOnly } from "../model/plan.ts";
-import { ANNOTATIONS, columnOf, fieldAt, type Resource, targetOf, type Viewer } from "../model/resource.ts";
+import {
+  ANNOTATIONS,
+  columnName,
+  fieldAt,
+  type Resource,
+  findTarget,
+  type Viewer,
+} from "../model/resource.ts";
 import { compile, selecting } from "../model/sql.ts";
 import { UniquePaths } from "./unique-path.ts";
 
@@ -45,7 +52,7 @@ export function fieldValues(
   const shown = found.slice(0, most);
   const more = found.length > most;
   if (field.kind !== "reference") {
-    const print = printerOf(field);
+    const print = choosePrinter(field);
     const values = shown.map(({ value, total }) => ({
       value: print(value),
       label: print(value),
@@ -53,14 +60,14 @@ export function fieldValues(
     }));
     return { values, more };
   }
-  const far = targetOf(resources, field);
+  const far = findTarget(resources, field);
   const seen = compile(visible(far, actor), plan(resources, far, actor));
-  const key = `t.${columnOf(far, far.key)}`;
+  const key = `t.${columnName(far, far.key)}`;
   // A value of an annotation refers by id.
   const linked = path[0] === ANNOTATIONS && path.length === 3 ? "id" : "rid";
   const named = statements.all({
     text:
-      `SELECT t.rid AS rid, t.${columnOf(far, "id")} AS id, CASE WHEN ${seen.text} THEN ${key} END AS label` +
+      `SELECT t.rid AS rid, t.${columnName(far, "id")} AS id, CASE WHEN ${seen.text} THEN ${key} END AS label` +
       ` FROM json_each(?) AS page CROSS JOIN ${far.table} AS t ON t.${linked} = page.value`,
     args: [...seen.args, JSON.stringify(shown.map(({ value }) => value))],
   });

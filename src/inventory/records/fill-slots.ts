@@ -1,12 +1,12 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE } from "../model/condition.ts";
 import { shownName } from "../model/field.ts";
-import { rangeOf, slotOf } from "../model/grid.ts";
+import { formatRange, findSlot } from "../model/grid.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { mayUse } from "../model/plan.ts";
 import { Problem } from "../../problem.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { gridOf, hasPosition } from "../resources/position.ts";
+import { readGrid, hasPosition } from "../resources/position.ts";
 import { each, refusal } from "./bulk.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import { freeSlots, type Slot, type Space, StorageSpace } from "./storage-space.ts";
@@ -44,7 +44,7 @@ export const spacesIn = (store: Store, { resource, rid }: Target, actor: Actor):
 
 /** The named location, and the spaces in it that the actor may put records into. @throws Problem invalid_request if there are none */
 function usableSpaces(store: Store, spaces: readonly Space[], own: Space | undefined, actor: Actor): Space[] {
-  const context = store.reader.contextOf(actor);
+  const context = store.reader.makeContext(actor);
   const location = store.resources.get("location")!;
   const found = spaces.filter((space) => space === own || mayUse(context, location, space.rid));
   if (found.length === 0 && spaces.length > 0)
@@ -116,7 +116,7 @@ export function slotsFor(
   { start, positions, actor, field = "records" }: Options & { actor: Actor; field?: string },
 ): Slot[] {
   const spaces = spacesIn(store, target, actor);
-  const grid = target.resource.name === "location" ? gridOf(store.statements, target.rid) : undefined;
+  const grid = target.resource.name === "location" ? readGrid(store.statements, target.rid) : undefined;
   const name = start === undefined ? "positions" : "start";
   if ((start ?? positions) !== undefined && !grid)
     throw invalidField(name, "Only a location with a grid has positions.");
@@ -126,17 +126,17 @@ export function slotsFor(
       throw invalidField("positions", `Give one position for each of the ${count} records.`);
     return positions.map((position) => ({ location: { id: own!.id, label: own!.label }, position }));
   }
-  const from = start === undefined ? 0 : slotOf(grid!, start.toUpperCase());
+  const from = start === undefined ? 0 : findSlot(grid!, start.toUpperCase());
   if (from === undefined)
     throw invalidField(
       "start",
-      `${shownName(start!)} is not a position of the location. Its positions: ${rangeOf(grid!)}.`,
+      `${shownName(start!)} is not a position of the location. Its positions: ${formatRange(grid!)}.`,
     );
   // The right to use the named location itself is checked when the records are written.
   const filled =
     start === undefined
       ? usableSpaces(store, spaces, own, actor)
-      : [{ ...own!, positions: () => free(own!).filter((position) => slotOf(grid!, position)! >= from) }];
+      : [{ ...own!, positions: () => free(own!).filter((position) => findSlot(grid!, position)! >= from) }];
   const slots = freeSlots(filled, count);
   if (slots.length < count) throw invalidField(field, tooFew(count, slots.length, spaces));
   return slots;

@@ -2,7 +2,7 @@ import { type Actor, changeable, visible } from "../model/access.ts";
 import { type Json, printInstant, type Stored, type JsonObject } from "../model/field.ts";
 import type { Row, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { columnName, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { type Clause, clause, compile, join } from "../model/sql.ts";
 import {
   changedFields,
@@ -190,13 +190,13 @@ export class History {
       text: `SELECT ${BATCH} FROM ${from} ORDER BY b.rid DESC LIMIT ? OFFSET ?`,
       args: [...args, limit, offset],
     });
-    return { total: this.#count(from, args), batches: found.map((row) => this.#batchOf(row, actor)) };
+    return { total: this.#count(from, args), batches: found.map((row) => this.#toBatch(row, actor)) };
   }
 
   /** Undefined also if the actor may view no change of it. */
   batch(id: string, actor: Actor): Batch | undefined {
     const row = this.statements.get({ text: `SELECT ${BATCH} FROM ${BATCHES} WHERE b.id = ?`, args: [id] });
-    const batch = row && this.#batchOf(row, actor);
+    const batch = row && this.#toBatch(row, actor);
     const isSeen = batch && (actor.superuser || Object.keys(batch.shown.changes!).length > 0);
     return isSeen ? batch : undefined;
   }
@@ -236,7 +236,7 @@ export class History {
       const changed = after ? changedFields(before, after) : [];
       const parent = resource.parent?.(after ?? before!);
       return {
-        resource: segmentOf(resource),
+        resource: listSegment(resource),
         id: before ? before.id : null,
         of: parent ? this.#printParent(parent, names) : null,
         op,
@@ -348,7 +348,7 @@ export class History {
       return Object.assign(
         {
           cursor: String(row.seq),
-          resource: segmentOf(resource),
+          resource: listSegment(resource),
           id: after.id,
           of: parent && this.#printParent(parent, references),
           op,
@@ -377,14 +377,17 @@ export class History {
   #printParent({ kind, rid }: { kind: string; rid: number }, references: ReferencePrinter): Json {
     const resource = this.resources.get(kind);
     if (!resource) return null;
-    return { resource: segmentOf(resource), id: references(resource, columnOf(resource, "id"), rid) ?? null };
+    return {
+      resource: listSegment(resource),
+      id: references(resource, columnName(resource, "id"), rid) ?? null,
+    };
   }
 
-  #batchOf(row: Row, actor: Actor): Batch {
+  #toBatch(row: Row, actor: Actor): Batch {
     const { counted, facts } = this.#batchFacts(row, actor);
     const changes: Record<string, number> = {};
     for (const { kind, changed } of counted) {
-      const segment = segmentOf(this.resources.get(String(kind))!);
+      const segment = listSegment(this.resources.get(String(kind))!);
       changes[segment] = (changes[segment] ?? 0) + Number(changed);
     }
     const visibleCount = Object.values(changes).reduce((a, b) => a + b, 0);
@@ -467,4 +470,4 @@ function author(row: Row, actor: Actor): JsonObject {
 }
 
 /** The name of a resource in answers. */
-const segmentOf = (resource: Resource): string => resource.segment ?? `${resource.name}s`;
+const listSegment = (resource: Resource): string => resource.segment ?? `${resource.name}s`;

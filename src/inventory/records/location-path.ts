@@ -3,13 +3,13 @@ import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources } from "../model/resource.ts";
+import { columnName, type Resource, type Resources } from "../model/resource.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 
 /** The parts of a path such as `A / 2 / Room 5 / Freezer 1 / Shelf 3`. */
-export const partsOf = (path: string): string[] =>
+export const splitPath = (path: string): string[] =>
   path
     .split("/")
     .map((part) => part.trim())
@@ -94,7 +94,7 @@ export class LocationPaths {
   locate(text: string): { value: string } | { error: string } {
     const known = this.#located.get(text);
     if (known) return known;
-    const parts = partsOf(text);
+    const parts = splitPath(text);
     const named = this.#locations(compare(["label"], "==", text.trim()));
     const found = named.length > 0 || parts.length < 2 ? named : this.#locations(endsWith(parts));
     const located =
@@ -121,7 +121,7 @@ export class LocationPaths {
   inside(rid: number): Surrounding {
     const inside: Surrounding = {};
     for (const name of ["equipment", "place"] as const) {
-      const column = columnOf(this.#location, name);
+      const column = columnName(this.#location, name);
       const text = `SELECT ${column} AS far FROM location WHERE rid = ?`;
       const far = this.statements.get({ text, args: [rid] })?.far ?? null;
       const [row] =

@@ -3,10 +3,10 @@ import { ALIVE, and, compare, or } from "../model/condition.ts";
 import { LIMITS } from "../model/limits.ts";
 import { FIRST_PAGE, type Listing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resources, targetOf } from "../model/resource.ts";
+import { columnName, type Resources, findTarget } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
-import { StorageSpace, type Usage, usageOf } from "./storage-space.ts";
+import { StorageSpace, type Usage, sumUsage } from "./storage-space.ts";
 import { INSIDE, outermost, type WayInto, listWaysInto } from "./tree-fields.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
@@ -105,7 +105,7 @@ export class LocationTree {
         Object.assign(node, {
           inside: inside.get(rids[i]) ?? 0,
           contents: contents.get(rids[i]) ?? 0,
-          space: usageOf(spaces.get(rids[i])!),
+          space: sumUsage(spaces.get(rids[i])!),
         }),
       );
       return total === 0 ? [] : [{ segment: resource.segment, total, results }];
@@ -133,8 +133,8 @@ export class LocationTree {
   /** The record that this one is inside, as far as the actor may view it. */
   #enclosing({ resource, rid }: Place, actor: Actor): Place | undefined {
     for (const field of INSIDE[resource.name]) {
-      const far = targetOf(this.resources, resource.fields[field]) as RoutedResource;
-      const text = `SELECT ${columnOf(resource, field)} AS far FROM ${resource.table} WHERE rid = ?`;
+      const far = findTarget(this.resources, resource.fields[field]) as RoutedResource;
+      const text = `SELECT ${columnName(resource, field)} AS far FROM ${resource.table} WHERE rid = ?`;
       const to = this.statements.get({ text, args: [rid] })?.far ?? null;
       if (to === null) continue;
       const viewer = { resources: this.resources, actor };

@@ -47,8 +47,8 @@ export class RecordEvents {
 
   /** @throws Problem invalid_request that names `resource` or `query_expression` */
   check(filter: RecordFilter): void {
-    const list = this.#listOf(filter);
-    if (list?.routed && filter.expression !== null) this.#conditionOf(list.routed, filter.expression);
+    const list = this.#findList(filter);
+    if (list?.routed && filter.expression !== null) this.#parseCondition(list.routed, filter.expression);
   }
 
   /** Events after a cursor, and the cursor of the last change examined. */
@@ -59,7 +59,7 @@ export class RecordEvents {
     limit: number,
   ): { events: RecordEvent[]; cursor: number } {
     return this.store.statements.reading(() => {
-      const feed = this.store.history.since(cursor, actor, this.#listOf(filter)?.name, limit);
+      const feed = this.store.history.since(cursor, actor, this.#findList(filter)?.name, limit);
       const changes = (feed.results as JsonObject[]).filter((change) => this.#passes(change, actor, filter));
       return { events: changes.map((change) => this.#parseEvent(change)), cursor: feed.cursor };
     });
@@ -73,7 +73,7 @@ export class RecordEvents {
     });
   }
 
-  #listOf({
+  #findList({
     resource,
     expression,
   }: RecordFilter): { name: string; routed: RoutedResource | undefined } | undefined {
@@ -94,7 +94,7 @@ export class RecordEvents {
     return { name: named.name, routed };
   }
 
-  #conditionOf(resource: RoutedResource, expression: string): Condition {
+  #parseCondition(resource: RoutedResource, expression: string): Condition {
     try {
       return parseExpression(this.store.resources, resource, expression);
     } catch (error) {
@@ -103,11 +103,11 @@ export class RecordEvents {
   }
 
   #passes(change: JsonObject, actor: Actor, filter: RecordFilter): boolean {
-    const list = this.#listOf(filter);
+    const list = this.#findList(filter);
     if (list && change.resource !== filter.resource) return false;
     if (!list?.routed || filter.expression === null) return true;
     const { statements, resources } = this.store;
-    const condition = this.#conditionOf(list.routed, filter.expression);
+    const condition = this.#parseCondition(list.routed, filter.expression);
     const found = and(compare(["id"], "==", change.id as Stored), condition);
     return statements.get(selectVisible({ resources, actor }, list.routed, "t.rid", found)) !== null;
   }

@@ -9,7 +9,7 @@ import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { ReadContext, Resource, Resources } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
-import { compile, countStatement, orderedStatement, pageOf } from "../model/sql.ts";
+import { compile, countStatement, orderedStatement, paginate } from "../model/sql.ts";
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
 import type { TrigramStatistics } from "./trigram-statistics.ts";
@@ -73,7 +73,7 @@ export class RecordReader {
       const current = listing.page === "last" ? pages : listing.page;
       if (current > pages) throw invalidPage();
       const [limit, offset] = listing.size === "max" ? [-1, 0] : [listing.size, (current - 1) * listing.size];
-      const read = (): number[] => Array.from(this.statements.numbers(pageOf(all, { limit, offset })));
+      const read = (): number[] => Array.from(this.statements.numbers(paginate(all, { limit, offset })));
       const rids =
         (rows && index?.page({ resource, actor }, rows, listing.order, { limit, offset })) ?? read();
       return { total, current, rids };
@@ -137,7 +137,7 @@ export class RecordReader {
     if (key === undefined)
       return this.#print(printer, rids, links, rights, actor).map(({ value }) => JSON.stringify(value));
     const caches = new Map<Rights, Map<number, string>>();
-    const cacheOf = (rid: number): Map<number, string> => {
+    const findCache = (rid: number): Map<number, string> => {
       const right = rights?.get(rid) ?? NOTHING;
       let cache = caches.get(right);
       if (!cache) {
@@ -146,7 +146,7 @@ export class RecordReader {
       }
       return cache;
     };
-    const missing = rids.filter((rid) => !cacheOf(rid).has(rid));
+    const missing = rids.filter((rid) => !findCache(rid).has(rid));
     this.#counters.records.hits += rids.length - missing.length;
     this.#counters.records.misses += missing.length;
     const fresh = new Map<number, string>();
@@ -154,13 +154,13 @@ export class RecordReader {
       ? []
       : this.#print(printer, missing, links, rights, actor))
       fresh.set(rid, JSON.stringify(value));
-    const texts = rids.map((rid) => fresh.get(rid) ?? cacheOf(rid).get(rid)!);
+    const texts = rids.map((rid) => fresh.get(rid) ?? findCache(rid).get(rid)!);
     for (const [rid, text] of fresh) {
       if ((this.#textSize += text.length) > MAX_TEXT_SIZE) {
         this.#texts.clear();
         this.#textSize = text.length;
       }
-      cacheOf(rid).set(rid, text);
+      findCache(rid).set(rid, text);
     }
     return texts;
   }
@@ -189,7 +189,7 @@ export class RecordReader {
   }
 
   /** The context that judges values with other records in them. */
-  contextOf(actor: Actor): ReadContext {
+  makeContext(actor: Actor): ReadContext {
     return { query: this.statements, resources: this.resources, actor };
   }
 
@@ -293,7 +293,7 @@ export class RecordReader {
       text: statement.text,
       args: [JSON.stringify(rids), ...statement.args],
     });
-    const reader = this.contextOf(actor);
+    const reader = this.makeContext(actor);
     const paths = new Map(
       Array.from(placed, ([name, { of, column }]) => {
         const places = found.flatMap((row) => (row[column] === null ? [] : Number(row[column])));

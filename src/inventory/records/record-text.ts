@@ -1,5 +1,5 @@
 import { foldedText } from "../model/operator.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnName, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { textTable } from "../model/text-index.ts";
 import type { RecordWrite } from "./batch-audit.ts";
@@ -24,7 +24,7 @@ interface Source {
   /** True if its rows belong to other records, and are purged with them. */
   isPart: boolean;
   /** Row numbers of the texts of a record. */
-  rowsOf: (rid: number, record: Readonly<StoredRecord>) => number[];
+  listRows: (rid: number, record: Readonly<StoredRecord>) => number[];
 }
 
 /** Row numbers whose texts are to be indexed. */
@@ -62,8 +62,8 @@ export class RecordText {
     const source = this.#sources.get(resource.name);
     if (!source || (before && after && source.fields.every((name) => before[name] === after[name]))) return;
     const { created, changed } = this.#writtenIn(source);
-    for (const row of before ? source.rowsOf(rid, before) : []) changed.add(row);
-    for (const row of after ? source.rowsOf(rid, after) : []) (before ? changed : created).add(row);
+    for (const row of before ? source.listRows(rid, before) : []) changed.add(row);
+    for (const row of after ? source.listRows(rid, after) : []) (before ? changed : created).add(row);
   }
 
   /** Indexes the texts of the noted records. */
@@ -159,20 +159,20 @@ export class RecordText {
 function findSource({ fields }: Resource, indexed: Resource): Source | undefined {
   const names = Object.keys(indexed.fields).filter((name) => indexed.fields[name].searchable);
   if (names.length === 0) return undefined;
-  const texts = names.map((name) => indexed.fields[name].folded ?? foldedText(columnOf(indexed, name)));
+  const texts = names.map((name) => indexed.fields[name].folded ?? foldedText(columnName(indexed, name)));
   return {
     table: indexed.table,
     text: `concat_ws(char(10), ${[...new Set(texts)].join(", ")})`,
     fields: names,
     isPart: "object_rid" in fields,
-    rowsOf: (rid) => [rid],
+    listRows: (rid) => [rid],
   };
 }
 
 /** Triggers keep the values of annotations, which have row numbers of their own. */
-const ANNOTATION: Pick<Source, "fields" | "rowsOf"> = {
+const ANNOTATION: Pick<Source, "fields" | "listRows"> = {
   fields: ["value", "deleted", "annotation_type"],
-  rowsOf(rid, { value }) {
+  listRows(rid, { value }) {
     const parsed = JSON.parse(String(value)) as unknown;
     const count = Array.isArray(parsed) ? Math.min(parsed.length, VALUES) : 1;
     return Array.from({ length: count }, (_, i) => rid * VALUES + i);

@@ -12,7 +12,13 @@ import {
   type WriteMode,
 } from "../model/parse-body.ts";
 import { mayUse, selectVisible } from "../model/plan.ts";
-import { columnOf, type ReadContext, type Resource, type Resources, targetOf } from "../model/resource.ts";
+import {
+  columnName,
+  type ReadContext,
+  type Resource,
+  type Resources,
+  findTarget,
+} from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { exceeded } from "../../platform/limits.ts";
@@ -51,7 +57,7 @@ export class RecordValidator {
     };
     // Rules concern a whole record. They are skipped while fields are missing or invalid.
     if (errors.size === 0) {
-      const context = this.#contextOf(actor);
+      const context = this.#makeContext(actor);
       for (const [name, error] of Object.entries(
         resource.rules?.(record, parsed.given, before, context) ?? {},
       ))
@@ -73,7 +79,7 @@ export class RecordValidator {
     for (const [name, field] of Object.entries(resource.fields)) {
       if (field.kind !== "reference" || field.write === "never" || record[name] === null) continue;
       if (field.outlived) continue;
-      const far = targetOf(this.resources, field);
+      const far = findTarget(this.resources, field);
       const alive = "deleted" in far.fields ? " AND deleted = 0" : "";
       if (!this.exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))
         errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
@@ -106,9 +112,9 @@ export class RecordValidator {
   ): void {
     for (const reference of parsed.pending) {
       const { field, by, value } = reference;
-      const far = targetOf(this.resources, resource.fields[field]);
+      const far = findTarget(this.resources, resource.fields[field]);
       const was = before?.[field] ?? null;
-      const sameTarget = `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnOf(far, by)} = ?`;
+      const sameTarget = `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnName(far, by)} = ?`;
       if (was !== null && this.exists(sameTarget, was, value)) {
         parsed.values.set(field, was);
         continue;
@@ -117,7 +123,7 @@ export class RecordValidator {
       if (rid === undefined) parsed.errors.set(field, [missingReference(reference)]);
       else if (another !== undefined)
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
-      else if (resource.fields[field].places && !mayUse(this.#contextOf(actor), far, rid))
+      else if (resource.fields[field].places && !mayUse(this.#makeContext(actor), far, rid))
         parsed.errors.set(field, [notUsable(far)]);
       else parsed.values.set(field, rid);
     }
@@ -135,8 +141,8 @@ export class RecordValidator {
   ): [name: string, far: Resource][] {
     return Object.entries(resource.fields).flatMap(([name, field]): [string, Resource][] => {
       if (!field.places || record[name] === null || record[name] === before?.[name]) return [];
-      const far = targetOf(this.resources, field);
-      return mayUse(this.#contextOf(actor), far, Number(record[name])) ? [] : [[name, far]];
+      const far = findTarget(this.resources, field);
+      return mayUse(this.#makeContext(actor), far, Number(record[name])) ? [] : [[name, far]];
     });
   }
 
@@ -177,7 +183,7 @@ export class RecordValidator {
     const [rid, another] = this.#candidates(far, named, actor);
     if (rid === undefined) return { error: missingReference(named) };
     if (another !== undefined) return { error: `Several objects have this ${by}; give the id of one.` };
-    const text = `SELECT ${columnOf(far, "id")} AS id FROM ${far.table} WHERE rid = ?`;
+    const text = `SELECT ${columnName(far, "id")} AS id FROM ${far.table} WHERE rid = ?`;
     return { id: String(this.statements.get({ text, args: [rid] })!.id) };
   }
 
@@ -199,7 +205,7 @@ export class RecordValidator {
     });
   }
 
-  #contextOf(actor: Actor): ReadContext {
+  #makeContext(actor: Actor): ReadContext {
     return { query: this.statements, resources: this.resources, actor };
   }
 
@@ -210,7 +216,7 @@ export class RecordValidator {
     actor: Actor,
     errors: Errors,
   ): void {
-    const context = this.#contextOf(actor);
+    const context = this.#makeContext(actor);
     for (const [name, error] of Object.entries(resource.check?.(record, before, context) ?? {}))
       errors.set(name, [error]);
   }
@@ -221,7 +227,7 @@ export class RecordValidator {
     for (const [name, field] of Object.entries(resource.fields)) {
       // If the limit was exceeded before it existed, other fields can still be changed.
       if (field.to !== resource.name || record[name] === null || record[name] === before?.[name]) continue;
-      const column = columnOf(resource, name);
+      const column = columnName(resource, name);
       const outer =
         `WITH RECURSIVE up (rid) AS (SELECT ? UNION SELECT above.${column} FROM up JOIN ${table} AS above` +
         ` ON above.rid = up.rid WHERE above.${column} IS NOT NULL) SELECT rid FROM up`;

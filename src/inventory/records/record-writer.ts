@@ -3,7 +3,7 @@ import { type Field, type Json, shownName, type Stored } from "../model/field.ts
 import { foldCase } from "../model/operator.ts";
 import { fieldProblem, invalidField, type WriteMode } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
+import { columnName, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { clause, compile, join, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
@@ -46,7 +46,7 @@ export class RecordWriter {
     const { own, annotations } = splitAnnotations(resource, body);
     const draft = { rid: -1, before: undefined, parent };
     const check = () => this.#validator.validate(resource, own, "create", draft, actor);
-    const record = this.#checked(check, () => this.#annotations.errorsOf(resource, -1, annotations, actor));
+    const record = this.#checked(check, () => this.#annotations.findErrors(resource, -1, annotations, actor));
     const rid = this.insert(resource, record, actor, id);
     if (annotations.length > 0) this.#annotations.set(resource, rid, annotations, actor);
     return rid;
@@ -64,7 +64,7 @@ export class RecordWriter {
 
   /** Stores values that the caller has checked, as it has the right to write them. */
   insert(resource: Resource, values: Readonly<StoredRecord>, actor: Actor, id?: string): number {
-    const columns = columnsOf(resource, values);
+    const columns = toColumns(resource, values);
     for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
     if (resource.fields.id.kind === "uuid") columns.set("id", id ?? this.clock.newId());
     const at = this.#now();
@@ -88,14 +88,14 @@ export class RecordWriter {
       if (mode === "replace" || Object.keys(own as object).length > 0)
         this.#checked(
           () => this.update(resource, rid, own, mode, actor),
-          () => this.#annotations.errorsOf(resource, rid, annotations, actor),
+          () => this.#annotations.findErrors(resource, rid, annotations, actor),
         );
       return this.#annotations.set(resource, rid, annotations, actor);
     }
     const before = this.current(resource, rid);
     const record = this.#validator.validate(resource, body, mode, { rid, before }, actor);
     if (isSubResource(resource)) return this.setValues(resource, rid, record, actor);
-    const columns = columnsOf(resource, record, changedNames(resource, before, record));
+    const columns = toColumns(resource, record, changedNames(resource, before, record));
     this.#write(resource, before, this.#modified(columns, actor), "update", actor);
   }
 
@@ -124,7 +124,7 @@ export class RecordWriter {
     if (!this.allows(resource, rid, "delete", actor)) throw forbidden();
     const record = earlierState(resource, before, values, actor);
     this.#checkRestore(resource, before, { ...record, deleted: 1 }, actor);
-    const columns = columnsOf(resource, record, changedNames(resource, before, record));
+    const columns = toColumns(resource, record, changedNames(resource, before, record));
     for (const [name, value] of this.#deletion(actor)) columns.set(name, value);
     constrained(() => this.#write(resource, before, columns, "delete", actor));
   }
@@ -150,7 +150,7 @@ export class RecordWriter {
   takeOut(resource: Resource, rid: number, field: string, actor: Actor): void {
     const before = this.current(resource, rid);
     const position = hasPosition(resource) ? { position: "" } : {};
-    const columns = columnsOf(resource, { ...before, [field]: null, ...position }, [
+    const columns = toColumns(resource, { ...before, [field]: null, ...position }, [
       field,
       ...Object.keys(position),
     ]);
@@ -256,7 +256,7 @@ export class RecordWriter {
 
   allows(resource: Resource, rid: number, right: Right, actor: Actor): boolean {
     if (isSubResource(resource))
-      return this.contextOf(resource, this.current(resource, rid), actor).allows("change");
+      return this.makeContext(resource, this.current(resource, rid), actor).allows("change");
     const condition = (right === "change" ? changeable : deletable)(resource, actor);
     const allowed = compile(condition, plan(this.resources, resource, actor));
     const { text, args } = join("and", [clause("t.rid = ?", [rid]), allowed]);
@@ -264,7 +264,7 @@ export class RecordWriter {
   }
 
   /** Context of the rules of a sub-resource. */
-  contextOf(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext {
+  makeContext(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext {
     const { kind, rid } = resource.parent(record);
     const parent = { resource: this.resources.get(kind)!, rid };
     return {
@@ -279,12 +279,12 @@ export class RecordWriter {
 
   #checkRestore(resource: Resource, before: StoredRecord, after: StoredRecord, actor: Actor): void {
     if (isSubResource(resource) && !actor.superuser)
-      resource.checkRestore?.(before, after, this.contextOf(resource, after, actor));
+      resource.checkRestore?.(before, after, this.makeContext(resource, after, actor));
   }
 
   /** Sets the values of a record, and restores it if it is deleted. */
   #revive(resource: Resource, before: StoredRecord, record: Readonly<StoredRecord>, actor: Actor): void {
-    const columns = columnsOf(resource, record, changedNames(resource, before, record));
+    const columns = toColumns(resource, record, changedNames(resource, before, record));
     columns.set("deleted", 0).set("deleted_date", null).set("deleted_by", null);
     const op = before.deleted === 1 ? "restore" : "update";
     constrained(() => this.#write(resource, before, this.#modified(columns, actor), op, actor));
@@ -331,7 +331,7 @@ export class RecordWriter {
     return [...this.resources.values()].filter(isGuarded).some((other) =>
       Object.entries(other.fields).some(([by, { to, outlived }]) => {
         if (to !== resource.name || outlived) return false;
-        const referring = clause(`t.${columnOf(other, by)} IN (${list.text}) AND t.deleted = 0`, list.args);
+        const referring = clause(`t.${columnName(other, by)} IN (${list.text}) AND t.deleted = 0`, list.args);
         const { text, args } = selecting(other, referring);
         return this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args);
       }),
@@ -364,7 +364,7 @@ export class RecordWriter {
     for (const other of among)
       for (const [by, field] of Object.entries(other.fields)) {
         if (field.to !== resource.name || !applies(field)) continue;
-        const { text, args } = selecting(other, clause(`t.${columnOf(other, by)} = ?${also}`, [rid]));
+        const { text, args } = selecting(other, clause(`t.${columnName(other, by)} = ?${also}`, [rid]));
         if (this.#validator.exists(`SELECT 1 FROM ${other.table} AS t WHERE ${text}`, ...args))
           yield { by, segment: other.segment, name: other.name };
       }
@@ -411,7 +411,7 @@ const changedNames = ({ fields }: Resource, before: StoredRecord, after: Readonl
   Object.keys(fields).filter((name) => (before[name] ?? null) !== (after[name] ?? null));
 
 /** Values by column, with the folded copies. */
-export function columnsOf(
+export function toColumns(
   resource: Resource,
   record: StoredRecord,
   names: Iterable<string> = Object.keys(resource.fields),
@@ -420,7 +420,7 @@ export function columnsOf(
   for (const name of names) {
     const field = resource.fields[name];
     if (field.kind === "computed" || field.write === "never") continue;
-    columns.set(columnOf(resource, name), record[name] ?? null);
+    columns.set(columnName(resource, name), record[name] ?? null);
     if (field.folded) columns.set(field.folded, foldCase(String(record[name])));
   }
   return columns;

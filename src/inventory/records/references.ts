@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { ALIVE, ALWAYS, and, compare, type Condition } from "../model/condition.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources, type Viewer } from "../model/resource.ts";
+import { columnName, isGuarded, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
@@ -30,7 +30,7 @@ export function countReferring(
   to: readonly number[],
   condition: Condition = ALWAYS,
 ): Map<number, number> {
-  const column = `t.${columnOf(resource, field)}`;
+  const column = `t.${columnName(resource, field)}`;
   const { text, args } = selectVisible(
     viewer,
     resource,
@@ -78,7 +78,7 @@ export function annotatedWith(
       "t.rid AS rid",
       ALIVE,
       " AND t.rid IN (SELECT a.object_rid FROM annotation AS a WHERE a.object_kind = ? AND a.annotation_type = ?" +
-        ` AND a.deleted = 0 AND instr(a.value, ?) > 0) ORDER BY t.${columnOf(resource, resource.key)}, t.rid`,
+        ` AND a.deleted = 0 AND instr(a.value, ?) > 0) ORDER BY t.${columnName(resource, resource.key)}, t.rid`,
     );
     const rids = statements.all({ text, args: [...args, kind, type, stored] }).map(({ rid }) => Number(rid));
     if (rids.length === 0) return [];

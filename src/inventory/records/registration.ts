@@ -177,7 +177,7 @@ export function within<T>(where: string, work: () => T): T {
 }
 
 /** The assays of a run, to which datasets registered for the run belong. */
-export function assaysOf(store: Store, run: number, actor: Actor): string[] {
+export function listAssays(store: Store, run: number, actor: Actor): string[] {
   const condition = and(compare(["instrumentrun", "rid"], "==", run), ALIVE);
   const viewer = { resources: DECLARED, actor };
   const found = selectVisible(viewer, DECLARED.get("assay")!, "t.id AS id", condition);

@@ -137,7 +137,7 @@ export class Reminders {
    * The records that the actor may view, and that it or one of its groups owns; at most `size` of each list.
    * @param seen reminders after this one are new
    */
-  dueOf(actor: Actor, seen: number, size: number): DueList[] {
+  listDue(actor: Actor, seen: number, size: number): DueList[] {
     return this.store.statements
       .reading(() =>
         REASONS.flatMap((reason) =>

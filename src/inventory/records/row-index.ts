@@ -101,7 +101,7 @@ export class RowIndex {
 
   /** A record was created, changed or removed. */
   note(resource: string, rid: number): void {
-    const writes = this.#writesOf(resource);
+    const writes = this.#findWrites(resource);
     if (writes.rids.push(rid) > MAX_WRITES) writes.dropped += writes.rids.splice(0, MAX_WRITES / 2).length;
   }
 
@@ -129,7 +129,7 @@ export class RowIndex {
     const { load } = this;
     if (!load || this.#maxRow(scope) > MAX_ROWS) return undefined;
     const { sets, rest } = this.#split(scope, condition);
-    const known = intersectionOf(sets);
+    const known = intersect(sets);
     if (known.count <= TESTED) return [];
     const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
     // Few rows are found by the text index even where nothing is in memory.
@@ -149,7 +149,7 @@ export class RowIndex {
    */
   matching(scope: Scope, condition: Condition): RowSet | undefined {
     const { sets, rest } = this.#split(scope, condition);
-    const known = intersectionOf(sets);
+    const known = intersect(sets);
     if (known.rows && rest.length === 0) return known.rows;
     if (known.count <= TESTED) return new RowSet(this.#among(scope, known.rows!.toArray(), and(...rest)));
     const isLast = sets.length > 0 && rest.length === 1;
@@ -318,7 +318,7 @@ export class RowIndex {
     const kept = this.#kept[kind].get(key);
     if (!kept) return undefined;
     this.#kept[kind].delete(key);
-    const { dropped } = this.#writesOf(scope.resource.name);
+    const { dropped } = this.#findWrites(scope.resource.name);
     if (kept.position < dropped || kept.others !== this.#now(scope, content).others) return undefined;
     this.#kept[kind].set(key, kept);
     return kept;
@@ -335,7 +335,7 @@ export class RowIndex {
     }
     if (maxRow > MAX_ROWS) return undefined;
     if (!this.load || maxRow <= SMALL_TABLE)
-      return this.statements.numbers(this.#statementOf(scope, content));
+      return this.statements.numbers(this.#makeStatement(scope, content));
     // Until then, statements answer. A process that is too busy is asked again.
     this.#load(this.load, scope, content).catch(() => {});
     return undefined;
@@ -365,10 +365,10 @@ export class RowIndex {
   /** Reads what another process asked for. */
   answer({ resource, actor, content }: RowsRequest): Uint32Array {
     const scope = { resource: this.resources.get(resource)!, actor };
-    return this.statements.numbers(this.#statementOf(scope, content));
+    return this.statements.numbers(this.#makeStatement(scope, content));
   }
 
-  #statementOf(scope: Scope, content: Content): Sql {
+  #makeStatement(scope: Scope, content: Content): Sql {
     const { resource } = scope;
     return "holding" in content
       ? this.#rowsStatement(scope, content.holding)
@@ -381,19 +381,19 @@ export class RowIndex {
       const at = order.rids.subarray(0, order.length).indexOf(rid);
       if (at >= 0) order.rids.copyWithin(at, at + 1, order.length--);
     }
-    const keyOf = (rid: number): Stored[] | undefined => {
+    const readKey = (rid: number): Stored[] | undefined => {
       const eachRow = this.#plan(scope, EACH_ROW);
       const row = this.statements.get(keyStatement(scope.resource, terms, eachRow, rid));
       return row === null ? undefined : Object.values(row);
     };
     for (const rid of written) {
-      const key = keyOf(rid);
+      const key = readKey(rid);
       if (!key) continue;
       let low = 0;
       let high = order.length;
       while (low < high) {
         const middle = (low + high) >>> 1;
-        if (compareKeys(keyOf(order.rids[middle])!, key, terms) < 0) low = middle + 1;
+        if (compareKeys(readKey(order.rids[middle])!, key, terms) < 0) low = middle + 1;
         else high = middle;
       }
       if (order.length === order.rids.length) {
@@ -419,7 +419,7 @@ export class RowIndex {
   /** The position in the writes now. `others` changes with those behind references and relations. */
   #now(scope: Scope, content: Content): Omit<Kept, "value"> {
     const positionIn = (name: string): number => {
-      const { rids, dropped } = this.#writesOf(name);
+      const { rids, dropped } = this.#findWrites(name);
       return dropped + rids.length;
     };
     const others = [...this.#dependencies(scope, content)].map(positionIn).join(" ");
@@ -434,13 +434,13 @@ export class RowIndex {
 
   /** The rows written since then, each once; from now on they count as read. */
   #writtenSince({ resource }: Scope, kept: Kept): number[] {
-    const { rids, dropped } = this.#writesOf(resource.name);
+    const { rids, dropped } = this.#findWrites(resource.name);
     const written = [...new Set(rids.slice(kept.position - dropped))];
     kept.position = dropped + rids.length;
     return written;
   }
 
-  #writesOf(resource: string): Writes {
+  #findWrites(resource: string): Writes {
     let writes = this.#writes.get(resource);
     if (!writes) this.#writes.set(resource, (writes = { rids: [], dropped: 0 }));
     return writes;
@@ -476,7 +476,7 @@ export class RowIndex {
 }
 
 /** The rows in all of the sets; of none, an infinite number. */
-function intersectionOf(sets: readonly RowSet[]): { rows?: RowSet; count: number } {
+function intersect(sets: readonly RowSet[]): { rows?: RowSet; count: number } {
   if (sets.length === 0) return { count: Infinity };
   const rows = RowSet.intersection(sets);
   return { rows, count: rows.count() };

@@ -57,7 +57,7 @@ const ANNOTATION_TEXTS: Omit<Source, "where"> = {
     " ON p.rid BETWEEN 1024 * a.rid AND 1024 * a.rid + 1023",
 };
 
-const textsOf = (by: FoundBy, table: string, text: string): Source => ({
+const makeSource = (by: FoundBy, table: string, text: string): Source => ({
   by,
   table,
   text,
@@ -82,8 +82,8 @@ export class SearchedParts {
     this.#annotations = { ...ANNOTATION_TEXTS, where: searchable(viewer) };
     this.#sources = [
       this.#annotations,
-      textsOf("note", "note", "content"),
-      textsOf("attachment", "attachment", "name"),
+      makeSource("note", "note", "content"),
+      makeSource("attachment", "attachment", "name"),
     ];
     this.#patience = READ_PER_RECORD * viewable.values().reduce((sum, rows) => sum + rows.count(), 0);
   }
@@ -124,23 +124,23 @@ export class SearchedParts {
   /** Selects the records of a kind that have a part with the word. */
   among(kind: string, rids: readonly number[], word: string): Set<number> {
     const rows = this.#sources.flatMap((source) =>
-      this.#partsOf(kind, rids, source, this.#test(source, word)),
+      this.#readParts(kind, rids, source, this.#test(source, word)),
     );
     return new Set(rows.map(({ rid }) => Number(rid)));
   }
 
   /** The newest part of each record of a kind that has one of the words, the first word if possible. */
-  partsOf(kind: string, rids: readonly number[], words: readonly string[]): Map<number, FoundPart> {
+  findParts(kind: string, rids: readonly number[], words: readonly string[]): Map<number, FoundPart> {
     const found = new Map<number, FoundPart>();
     for (const word of words)
       for (const source of this.#sources)
-        for (const { part, rid } of this.#partsOf(kind, rids, source, this.#test(source, word)))
+        for (const { part, rid } of this.#readParts(kind, rids, source, this.#test(source, word)))
           if (!found.has(Number(rid))) found.set(Number(rid), { by: source.by, rid: Number(part) });
     return found;
   }
 
   /** The text of a part. */
-  textOf({ by, rid }: FoundPart): string {
+  readText({ by, rid }: FoundPart): string {
     const { table, text } = this.#sources.find((source) => source.by === by)!;
     const row = this.statements.get({
       text: `SELECT ${text} AS text FROM ${table} WHERE rid = ?`,
@@ -158,7 +158,7 @@ export class SearchedParts {
   }
 
   /** The parts of records for which the test holds, newest first. */
-  #partsOf(kind: string, rids: readonly number[], source: Source, test: Sql): Row[] {
+  #readParts(kind: string, rids: readonly number[], source: Source, test: Sql): Row[] {
     if (rids.length === 0) return [];
     const { where } = source;
     return this.statements.all({
@@ -199,7 +199,7 @@ export class SearchedParts {
       " WHERE object_kind = ? AND annotation_type = ? AND reference = ? AND object_rid < ?" +
       " ORDER BY object_rid DESC LIMIT ?";
     const ofKind = (): Row[] =>
-      this.#partsOf(kind, this.viewable.get(kind)!.toArray(), this.#annotations, {
+      this.#readParts(kind, this.viewable.get(kind)!.toArray(), this.#annotations, {
         text: "p.reference = ?",
         args: [id],
       });
@@ -216,7 +216,7 @@ export class SearchedParts {
       ` AND ${where.text} ORDER BY ${index}.rowid DESC LIMIT ?`;
     const test: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
     const ofAll = (): Row[] =>
-      [...this.viewable].flatMap(([kind, rows]) => this.#partsOf(kind, rows.toArray(), source, test));
+      [...this.viewable].flatMap(([kind, rows]) => this.#readParts(kind, rows.toArray(), source, test));
     return this.#addNewest(found, "part", ofAll, (before, size) => ({
       text,
       args: [matchAll([word]), before, ...where.args, size],
@@ -226,14 +226,14 @@ export class SearchedParts {
   /**
    * @param order the column by which the newest come first
    * @param all reads the parts of all records that the caller may view
-   * @param chunkOf selects parts before a row number, the last first
+   * @param selectBefore selects parts before a row number, the last first
    * @returns whether there are more
    */
   #addNewest(
     { records, most }: PartsFound,
     order: "part" | "rid",
     all: () => Row[],
-    chunkOf: (before: number, size: number) => Sql,
+    selectBefore: (before: number, size: number) => Sql,
   ): boolean {
     let viewed = 0;
     const at = (row: Row): number => Number(row[order]);
@@ -250,7 +250,7 @@ export class SearchedParts {
     return readNewest({
       most,
       patience: this.#patience,
-      read: (before, size) => this.statements.all(chunkOf(before, size)),
+      read: (before, size) => this.statements.all(selectBefore(before, size)),
       at,
       add,
       addAll: () => {

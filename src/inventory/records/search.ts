@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { and, type Condition } from "../model/condition.ts";
 import { EACH_ROW, plan, visibleOnly } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources, type Viewer } from "../model/resource.ts";
+import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { RowSet } from "../model/row-set.ts";
 import {
   beginsSo,
@@ -13,7 +13,7 @@ import {
   isMeant,
   parseSearch,
   placeFields,
-  rankOf,
+  rankTexts,
   searchedNames,
   searchedTexts,
   type SearchQuery,
@@ -42,7 +42,7 @@ export interface SearchRequest {
   actor: Actor;
   resources: readonly Resource[];
   /** Limits the records of a resource, such as to those that are not deleted. */
-  limitOf: (resource: Resource) => Condition;
+  makeCondition: (resource: Resource) => Condition;
   /** Results of each list. */
   results: number;
 }
@@ -95,18 +95,20 @@ export class Search {
   ) {}
 
   /** Rows that another process is reading so that the search takes little time here. */
-  loading({ resources, limitOf, actor }: SearchRequest): Promise<void>[] {
-    return resources.flatMap((resource) => this.reader.loadingRowSet(resource, limitOf(resource), actor));
+  loading({ resources, makeCondition, actor }: SearchRequest): Promise<void>[] {
+    return resources.flatMap((resource) =>
+      this.reader.loadingRowSet(resource, makeCondition(resource), actor),
+    );
   }
 
   /** Found records, by list: the lists with the best results first. */
   find(request: SearchRequest): SearchGroup[] {
     return this.statements.reading(() => {
-      const { actor, limitOf } = request;
+      const { actor, makeCondition } = request;
       const query = parseSearch(request.typed);
       const viewable = new Map<string, RowSet>();
       for (const resource of request.resources) {
-        const rows = this.reader.rowSet(resource, limitOf(resource), actor);
+        const rows = this.reader.rowSet(resource, makeCondition(resource), actor);
         if (rows.count() > 0) viewable.set(resource.name, rows);
       }
       const viewer = { resources: this.resources, actor };
@@ -119,7 +121,7 @@ export class Search {
           const rows = viewable.get(resource.name)!;
           const one = new ListSearch(this.statements, this.reader.trigrams, viewer, resource, rows);
           const hits = one.hits(looked, parts);
-          const ranked = one.ranked(hits, query, limitOf(resource));
+          const ranked = one.ranked(hits, query, makeCondition(resource));
           return { resource, hits, ranked, best: ranked[0]?.rank ?? Infinity };
         })
         .filter(({ ranked }) => ranked.length > 0)
@@ -147,13 +149,13 @@ export class Search {
       described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
     const isDescribed = (i: number): boolean => words.some((word) => textAt(i).toLowerCase().includes(word));
     const others = rids.filter((_, i) => ranked[i].by === undefined && !isDescribed(i));
-    const found = parts.partsOf(resource.name, others, indexed);
+    const found = parts.findParts(resource.name, others, indexed);
     return ranked.map(({ rid, rank, id, by }, i) => {
       const name = String(shown[i][resource.key]);
       const about = { id, name, exact: isCode(rank), where: whereIn(places, shown[i]) };
       const part = found.get(rid);
       return part
-        ? { ...about, by: part.by, text: excerpt(parts.textOf(part), words) }
+        ? { ...about, by: part.by, text: excerpt(parts.readText(part), words) }
         : { ...about, by: by ?? "description", text: excerpt(textAt(i), words) };
     });
   }
@@ -195,8 +197,8 @@ class ListSearch {
     const names = searchedNames(resource);
     const columns = [
       "t.rid AS rid",
-      `t.${columnOf(resource, "id")} AS id`,
-      ...names.map((name, i) => `t.${columnOf(resource, name)} AS name${i}`),
+      `t.${columnName(resource, "id")} AS id`,
+      ...names.map((name, i) => `t.${columnName(resource, name)} AS name${i}`),
       `${"barcode" in resource.fields ? "t.barcode" : "''"} AS barcode`,
       `${"modified" in resource.fields ? "t.modified" : "0"} AS modified`,
     ];
@@ -212,7 +214,7 @@ class ListSearch {
           barcode: String(row.barcode),
           names: names.map((_, i) => String(row[`name${i}`])),
         };
-        const { rank, by } = rankOf(texts, query);
+        const { rank, by } = rankTexts(texts, query);
         return { rid: Number(row.rid), id, modified: Number(row.modified), rank, by };
       })
       .toSorted((a, b) => a.rank - b.rank || b.modified - a.modified || (a.id < b.id ? -1 : 1));

@@ -38,7 +38,7 @@ const KIND: Record<Kind, { list: string; names: readonly [string, string]; colum
 
 const OF_RECORD = "object_kind = ? AND object_rid = ?";
 
-const rightsOf = (row: Row): Rights => ({
+const readRights = (row: Row): Rights => ({
   view: row.can_view === 1,
   change: row.can_change === 1,
   delete: row.can_delete === 1,
@@ -53,7 +53,7 @@ export function showSharing(query: Query, resource: Resource, rid: number): Json
       ` JOIN ${table} AS p ON p.rid = g.${kind}_rid WHERE ${OF_RECORD} AND g.deleted = 0 ORDER BY p.${names[1]}`;
     return query.all({ text, args: [resource.name, rid] }).map((row) => {
       const { can_view: _view, can_change: _change, can_delete: _delete, ...grantee } = row;
-      return Object.assign(grantee, rightsOf(row));
+      return Object.assign(grantee, readRights(row));
     });
   };
   const text =
@@ -117,7 +117,7 @@ export class Sharing {
       ` WHERE ${OF_RECORD} AND ${kind}_rid IS NOT NULL AND deleted = 0`;
     const found = this.query.all({ text, args: [resource.name, rid] });
     return new Map(
-      found.map((row) => [Number(row.grantee), { row: Number(row.rid), rights: rightsOf(row) }] as const),
+      found.map((row) => [Number(row.grantee), { row: Number(row.rid), rights: readRights(row) }] as const),
     );
   }
 

@@ -30,14 +30,14 @@ function statusFor({ status, minimum_amount: minimum }: StoredRecord, amount: nu
 }
 
 /** The amount of a record. @throws Problem invalid_request for one without */
-function amountOf({ amount }: StoredRecord): number {
+function readAmount({ amount }: StoredRecord): number {
   if (amount === null)
     throw invalidField("amount", "The record has no amount. Set its amount and unit first.");
   return Number(amount);
 }
 
 function amountAfter(record: StoredRecord, taken: number, field = "amount"): number {
-  const left = rounded(amountOf(record) - taken);
+  const left = rounded(readAmount(record) - taken);
   if (left < 0) throw invalidField(field, `Only ${String(record.amount)} is left.`);
   return left;
 }
@@ -63,7 +63,7 @@ export function refill(
   actor: Actor,
 ): void {
   const record = changeable(writer, item, actor);
-  const sum = rounded(amountOf(record) + amount);
+  const sum = rounded(readAmount(record) + amount);
   const body = { ...values, amount: sum, ...statusFor(record, sum) };
   writer.update(item.resource, item.rid, body, "merge", actor);
 }

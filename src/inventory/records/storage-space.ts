@@ -1,8 +1,8 @@
 import { ALIVE, and } from "../model/condition.ts";
-import { type Grid, type Numbering, positionsOf } from "../model/grid.ts";
+import { type Grid, type Numbering, listPositions } from "../model/grid.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Viewer } from "../model/resource.ts";
+import { columnName, type Resource, type Viewer } from "../model/resource.ts";
 import { hasPosition, occupiedIn } from "../resources/position.ts";
 import type { Statements } from "./statements.ts";
 import { type WayInto, listWaysInto } from "./tree-fields.ts";
@@ -92,7 +92,7 @@ export class StorageSpace {
   }
 
   #columns = (resource: Resource): string =>
-    `t.rid AS rid, t.id AS id, t.${columnOf(resource, resource.key)} AS name${resource.name === "location" ? COLUMNS : ""}`;
+    `t.rid AS rid, t.id AS id, t.${columnName(resource, resource.key)} AS name${resource.name === "location" ? COLUMNS : ""}`;
 
   #read(resource: Resource, rids: readonly number[]): Node[] {
     const tail = " AND t.rid IN (SELECT value FROM json_each(?))";
@@ -102,7 +102,7 @@ export class StorageSpace {
   }
 
   #inside({ resource, field, condition }: Required<WayInto>, outer: readonly Node[]): Node[] {
-    const column = `t.${columnOf(resource, field)}`;
+    const column = `t.${columnName(resource, field)}`;
     const { text, args } = selectVisible(
       this.viewer,
       resource,
@@ -152,7 +152,7 @@ export class StorageSpace {
 
   #freeIn(location: number, grid: Grid): string[] {
     const occupied = occupiedIn(this.statements, location);
-    return positionsOf(grid).filter((position) => !occupied.has(position));
+    return listPositions(grid).filter((position) => !occupied.has(position));
   }
 }
 
@@ -162,7 +162,7 @@ const gridIn = ({ grid_rows: rows, grid_columns: columns, numbering }: Row): Gri
     : { rows: Number(rows), columns: Number(columns), numbering: numbering as Numbering };
 
 /** The space of several locations together. */
-export function usageOf(spaces: readonly Usage[]): Usage | null {
+export function sumUsage(spaces: readonly Usage[]): Usage | null {
   if (spaces.length === 0) return null;
   const sum = (name: keyof Usage) => spaces.reduce((total, space) => total + space[name], 0);
   return { capacity: sum("capacity"), used: sum("used"), free: sum("free") };

@@ -4,7 +4,7 @@ import { parseRights, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
-import { pastAsOf } from "./as-of.ts";
+import { openPast } from "./as-of.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { AnnotationTypeCatalogue } from "./annotation-types.ts";
 import { Bulk } from "./bulk.ts";
@@ -185,8 +185,8 @@ export class Store {
     for (const name of RIGHTS_PARAMETERS) rest.delete(name);
     const today = { resource, condition: parseRights(resource, parameters, actor) };
     const { resources: declared, subResources, reader } = this;
-    const batch = this.#batchOf(parameters.get("as_of") ?? "");
-    const past = pastAsOf(this.statements, batch, { declared, subResources, reader, actor, today });
+    const batch = this.#parseBatch(parameters.get("as_of") ?? "");
+    const past = openPast(this.statements, batch, { declared, subResources, reader, actor, today });
     return { ...past, parameters: rest, today: today.condition };
   }
 
@@ -215,7 +215,7 @@ export class Store {
     return {
       dry_run: true,
       count: written.length,
-      records: new Set(written.map(recordOf)).size,
+      records: new Set(written.map(recordKey)).size,
       confirm: digestWrites(options, written, exposes),
       exposes: exposes.slice(0, previewLimit),
       changes: this.history.preview(written.slice(0, previewLimit), actor),
@@ -236,7 +236,7 @@ export class Store {
   }
 
   /** Row number of the last batch up to a time, or of the batch with this id. */
-  #batchOf(typed: string): number {
+  #parseBatch(typed: string): number {
     const at = KINDS.instant.parse(typed);
     if (at !== undefined) return this.history.batchAt(Number(at));
     const text = "SELECT rid FROM record_batch WHERE id = ?";
@@ -247,7 +247,7 @@ export class Store {
 }
 
 /** The record that a write concerns: of an annotation, the one that it describes. */
-function recordOf({ resource, rid, before, after }: RecordWrite): string {
+function recordKey({ resource, rid, before, after }: RecordWrite): string {
   const parent = resource.parent?.(after ?? before!) ?? { kind: resource.name, rid };
   return `${parent.kind} ${parent.rid}`;
 }

@@ -7,7 +7,7 @@ import { errorKey } from "../../platform/schema.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
-import { membersOf, ownFields, RECORD_INFO, type SubResource } from "../resources/sub-resource.ts";
+import { listMembers, ownFields, RECORD_INFO, type SubResource } from "../resources/sub-resource.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
@@ -78,7 +78,7 @@ export class SubResourceRecords {
   ): number {
     const named: StoredRecord = { object_kind: parent.resource.name, object_rid: parent.rid };
     if (!sub.parse) return writer.create(sub, body, actor, id, named);
-    const context = writer.contextOf(sub, named, actor);
+    const context = writer.makeContext(sub, named, actor);
     return writer.insert(sub, { ...named, ...sub.parse(this.#members(sub, body), context) }, actor, id);
   }
 
@@ -92,7 +92,7 @@ export class SubResourceRecords {
   ): void {
     if (!sub.parse) return writer.update(sub, rid, body, mode, actor);
     const before = writer.current(sub, rid);
-    const values = sub.parse(this.#members(sub, body), writer.contextOf(sub, before, actor), before);
+    const values = sub.parse(this.#members(sub, body), writer.makeContext(sub, before, actor), before);
     writer.setValues(sub, rid, values, actor);
   }
 
@@ -118,7 +118,7 @@ export class SubResourceRecords {
   /** A body whose members are all known. Read-only ones are ignored, so that an answer can be sent back. */
   #members(sub: SubResource, body: Json): JsonObject {
     if (!isObject(body)) throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
-    const members = membersOf(this.store.resources, sub);
+    const members = listMembers(this.store.resources, sub);
     const known = new Set(["id", ...RECORD_INFO, ...Object.keys(members), ...Object.keys(sub.fields)]);
     const unknown = Object.keys(body).find((name) => !known.has(name));
     if (unknown === undefined) return body;

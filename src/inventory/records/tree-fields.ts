@@ -1,6 +1,6 @@
 import { visible } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
-import { type Resource, targetOf, type Viewer } from "../model/resource.ts";
+import { type Resource, findTarget, type Viewer } from "../model/resource.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { LISTS } from "../resources/lists.ts";
 import type { ReferringField } from "./references.ts";
@@ -29,7 +29,7 @@ export function outermost({ resources, actor }: Viewer, resource: Resource, coun
   return and(
     ...fields.map((field) => {
       // If every target is visible, the row itself is enough.
-      const all = visible(targetOf(resources, resource.fields[field]), actor);
+      const all = visible(findTarget(resources, resource.fields[field]), actor);
       const open = all.kind === "constant" && all.value;
       return compare([field, open ? "rid" : "id"], "==", null);
     }),
@@ -40,7 +40,7 @@ export function outermost({ resources, actor }: Viewer, resource: Resource, coun
 export const listWaysInto = (viewer: Viewer, to: Resource): Required<WayInto>[] =>
   IN_TREE.map((name) => viewer.resources.get(name) as RoutedResource).flatMap((resource) =>
     INSIDE[resource.name].flatMap((field, i) =>
-      targetOf(viewer.resources, resource.fields[field]).name === to.name
+      findTarget(viewer.resources, resource.fields[field]).name === to.name
         ? [{ resource, field, condition: outermost(viewer, resource, i) }]
         : [],
     ),

@@ -74,7 +74,7 @@ export class TrigramStatistics {
   /** The rarest trigram of a text, and others that are as rare, which are not worth skipping if they are common. */
   #rarest(table: string, text: string, most: number): [Trigram, ...Trigram[]] {
     const counted: Trigram[] = [];
-    for (const trigram of trigramsOf(text, most)) {
+    for (const trigram of listTrigrams(text, most)) {
       const count = this.count(table, trigram);
       if (count === 0) return [{ text: trigram, count }];
       counted.push({ text: trigram, count });
@@ -100,7 +100,7 @@ export class TrigramStatistics {
 }
 
 /** Trigrams from all over a text, at most `most`. */
-function trigramsOf(text: string, most: number): string[] {
+function listTrigrams(text: string, most: number): string[] {
   const points = Array.from(text);
   const last = points.length - 3;
   const count = Math.min(most, last + 1);

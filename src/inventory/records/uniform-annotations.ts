@@ -7,7 +7,7 @@ import { storedFields, storedStatement, type StoredRecord } from "../model/store
 import { Problem } from "../../problem.ts";
 import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import { annotation } from "../resources/annotation.ts";
-import { isEmpty, itemsOf, splitAnnotations } from "./annotation-writer.ts";
+import { isEmpty, listItems, splitAnnotations } from "./annotation-writer.ts";
 import type { RecordWrite } from "./batch-audit.ts";
 import type { Change } from "./history.ts";
 import type { Journal } from "./journal.ts";
@@ -74,14 +74,16 @@ export class UniformAnnotations {
     const value = this.#parse(resource, type, given, actor);
     if (value === undefined) return undefined;
     const writes = this.#writes(resource, records, type, value, actor);
-    return writes && { resource, type, typeVersion: this.#typeOf(type.rid).version, value, records, writes };
+    return (
+      writes && { resource, type, typeVersion: this.#readType(type.rid).version, value, records, writes }
+    );
   }
 
   /** The value in stored form; undefined if it is refused. */
   #parse(resource: Resource, { id }: AnnotationType, value: Json, actor: Actor): string | null | undefined {
     if (isEmpty(value)) return null;
     const noRecord = { object_kind: resource.name, object_rid: -1 };
-    const context = this.dependencies.writer.contextOf(annotation, noRecord, actor);
+    const context = this.dependencies.writer.makeContext(annotation, noRecord, actor);
     try {
       return String(annotation.parse!({ annotation_type_id: id, value }, context).value);
     } catch (error) {
@@ -115,14 +117,14 @@ export class UniformAnnotations {
       "SELECT rid, object_rid FROM annotation WHERE annotation_type = ? AND object_kind = ? AND deleted = 0";
     const all = this.statements.all({ text: of, args: [type.rid, resource.name] });
     const existing = Map.groupBy(all, (row) => Number(row.object_rid));
-    const items = value === null ? [] : itemsOf({ value }, type);
+    const items = value === null ? [] : listItems({ value }, type);
     const text = storedStatement(annotation);
     const writes: Write[] = [];
     for (const [object_rid] of records) {
       const [first, ...others] = existing.get(object_rid) ?? [];
       if (others.length > 0) return undefined;
       const before = first && this.statements.get({ text, args: [first.rid] })!;
-      if (before && value !== null && Bun.deepEquals(items, itemsOf(before, type))) continue;
+      if (before && value !== null && Bun.deepEquals(items, listItems(before, type))) continue;
       if (before) writes.push(this.#describeChange(before, value, actor));
       else if (value !== null)
         writes.push(
@@ -187,7 +189,7 @@ export class UniformAnnotations {
     const writes = this.#reversals(changes, modified, actor);
     const living = changes.filter(({ after }) => after.deleted === 0).length;
     const isUnchanged = writes && this.#countAnnotations(resource, Number(annotation_type), of) === living;
-    if (!isUnchanged || (this.#typeOf(Number(annotation_type)).readonly === 1 && !actor.superuser))
+    if (!isUnchanged || (this.#readType(Number(annotation_type)).readonly === 1 && !actor.superuser))
       return false;
     this.#update(writes, modified, actor);
     recordAll(this.dependencies.journal, writes, modified, actor);
@@ -250,7 +252,7 @@ export class UniformAnnotations {
     const changed = writes.flatMap(({ rid, before }) => (before ? [[rid, before.version] as const] : []));
     const created = writes.flatMap(({ before, after }) => (before ? [] : [after.object_rid]));
     return (
-      this.#typeOf(type.rid).version === typeVersion &&
+      this.#readType(type.rid).version === typeVersion &&
       areUnchanged(this.statements, resource.table, records) &&
       areUnchanged(this.statements, "annotation", changed) &&
       this.#countAnnotations(resource, type.rid, created) === 0
@@ -268,7 +270,7 @@ export class UniformAnnotations {
     return Number(row?.count);
   }
 
-  #typeOf(rid: number): StoredRecord {
+  #readType(rid: number): StoredRecord {
     const text = "SELECT version, readonly FROM field_type WHERE rid = ?";
     return this.statements.get({ text, args: [rid] })!;
   }

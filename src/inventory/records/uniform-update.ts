@@ -8,7 +8,7 @@ import type { RecordWrite } from "./batch-audit.ts";
 import type { Change } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
-import { columnsOf } from "./record-writer.ts";
+import { toColumns } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 
@@ -63,7 +63,7 @@ function keepsRules(
 }
 
 /** The time is added when it is written. */
-const writeOf = (
+const makeWrite = (
   { resource, rid, op }: Pick<RecordWrite, "resource" | "rid" | "op">,
   before: StoredRecord,
   values: StoredRecord,
@@ -102,7 +102,7 @@ export class UniformUpdates {
       const after = { ...before, ...values };
       return keepsRules(resource, after, parsed.given, before, context) ? after : undefined;
     });
-    const columns = columnsOf(resource, values, parsed.values.keys());
+    const columns = toColumns(resource, values, parsed.values.keys());
     return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };
   }
 
@@ -122,12 +122,12 @@ export class UniformUpdates {
     return writes && { rids, writes, write: () => this.#write({ resource, columns, writes }, actor) };
   }
 
-  /** Undefined if a record is deleted, if the actor may not write it, or if `valuesOf` finds no values for it. */
+  /** Undefined if a record is deleted, if the actor may not write it, or if `parseValues` finds no values for it. */
   #writes(
     { resource, op }: { resource: Resource; op: "update" | "delete" },
     rids: readonly number[],
     actor: Actor,
-    valuesOf: (before: StoredRecord, i: number) => StoredRecord | undefined,
+    findValues: (before: StoredRecord, i: number) => StoredRecord | undefined,
   ): UniformUpdate["writes"] | undefined {
     const rights = this.reader.rights(resource, actor, rids);
     const right = op === "delete" ? "delete" : "change";
@@ -136,9 +136,9 @@ export class UniformUpdates {
     for (const [i, rid] of rids.entries()) {
       const before = this.statements.get({ text, args: [rid] });
       if (before?.deleted !== 0 || !rights.get(rid)?.[right]) return undefined;
-      const values = valuesOf(before, i);
+      const values = findValues(before, i);
       if (!values) return undefined;
-      writes.push(writeOf({ resource, rid, op }, before, values, actor));
+      writes.push(makeWrite({ resource, rid, op }, before, values, actor));
     }
     return writes;
   }
@@ -176,14 +176,14 @@ export class UniformUpdates {
     if (!isUniform || !isSettable || !areIndependent(resource, names)) return false;
     const writes = this.#formerValues(changes, actor);
     if (!writes) return false;
-    const columns = [...columnsOf(resource, writes[0].after, names).keys()];
+    const columns = [...toColumns(resource, writes[0].after, names).keys()];
     const sets = columns.map((column, i) => `${column} = v.value ->> ${i + 1}`).join(", ");
     const modified = readMicroseconds(this.clock);
     for (let from = 0; from < writes.length; from += ROWS) {
       const rows = writes
         .slice(from, from + ROWS)
         .map(({ rid, after }) =>
-          [rid as Stored].concat(Array.from(columnsOf(resource, after, names).values())),
+          [rid as Stored].concat(Array.from(toColumns(resource, after, names).values())),
         );
       this.statements.run({
         text:

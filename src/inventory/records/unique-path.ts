@@ -3,7 +3,7 @@ import { ALIVE, and, compare } from "../model/condition.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Sql } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource, type Resources, targetOf, type Viewer } from "../model/resource.ts";
+import { columnName, type Resource, type Resources, findTarget, type Viewer } from "../model/resource.ts";
 import { INSIDE, outermost } from "./tree-fields.ts";
 import type { ReadStatements } from "./statements.ts";
 
@@ -68,12 +68,12 @@ export class UniquePaths {
   /** The record and its enclosing records, from inside out. */
   #enclosingPath(places: ReadonlyMap<string, Place>, resource: Resource, rid: number): Place[] {
     const path: Place[] = [];
-    let here = places.get(keyOf(resource, rid));
+    let here = places.get(recordKey(resource, rid));
     while (here && path.length < MAX_HEIGHT) {
       path.push(here);
       const { resource: at, inside } = here;
       here = INSIDE[at.name]
-        .map((field) => places.get(keyOf(targetOf(this.resources, at.fields[field]), inside[field])))
+        .map((field) => places.get(recordKey(findTarget(this.resources, at.fields[field]), inside[field])))
         .find((place) => place !== undefined);
     }
     return path;
@@ -87,9 +87,9 @@ export class UniquePaths {
     while (next.size > 0) {
       const found = [...next].flatMap(([of, wanted]) => this.#read(viewer, of, wanted));
       next = new Map();
-      for (const place of found) places.set(keyOf(place.resource, place.rid), place);
+      for (const place of found) places.set(recordKey(place.resource, place.rid), place);
       for (const [far, rid] of found.flatMap((place) => this.#around(place))) {
-        const key = keyOf(far, rid);
+        const key = recordKey(far, rid);
         if (!known.has(key)) next.set(far, (next.get(far) ?? new Set()).add(rid));
         known.add(key);
       }
@@ -100,14 +100,14 @@ export class UniquePaths {
   /** Records that may enclose a record. */
   #around({ resource, inside }: Place): [Resource, number][] {
     return Object.entries(inside).flatMap(([field, rid]): [Resource, number][] =>
-      rid === null ? [] : [[targetOf(this.resources, resource.fields[field]), rid]],
+      rid === null ? [] : [[findTarget(this.resources, resource.fields[field]), rid]],
     );
   }
 
   #read(viewer: Viewer, resource: Resource, rids: ReadonlySet<number>): Place[] {
     const fields = INSIDE[resource.name];
     const columns = ["rid", "id", resource.key, ...fields].map(
-      (name, i) => `t.${columnOf(resource, name)} AS c${i}`,
+      (name, i) => `t.${columnName(resource, name)} AS c${i}`,
     );
     const among = " AND t.rid IN (SELECT value FROM json_each(?))";
     const { text, args } = selectVisible(viewer, resource, columns.join(", "), and(), among);
@@ -123,7 +123,7 @@ export class UniquePaths {
   }
 }
 
-const keyOf = ({ name }: Resource, rid: number | null): string => `${name} ${rid}`;
+const recordKey = ({ name }: Resource, rid: number | null): string => `${name} ${rid}`;
 
 /** Selects the records whose path, as the reader sees it, ends with these names, from inside out; undefined if none can. */
 function pathEndsWith(
@@ -134,11 +134,11 @@ function pathEndsWith(
   if (outer.length === 0)
     return selectVisible(viewer, resource, "t.rid AS rid", and(compare([resource.key], "==", name), ALIVE));
   // Without their indexes: few records are in the same one, and many have the same name.
-  const named = ` AND +t.${columnOf(resource, resource.key)} = ? AND +t.deleted = 0`;
+  const named = ` AND +t.${columnName(resource, resource.key)} = ? AND +t.deleted = 0`;
   const ways = INSIDE[resource.name].flatMap((field, i): Sql[] => {
-    const around = pathEndsWith(viewer, targetOf(viewer.resources, resource.fields[field]), outer);
+    const around = pathEndsWith(viewer, findTarget(viewer.resources, resource.fields[field]), outer);
     if (!around) return [];
-    const among = `${named} AND t.${columnOf(resource, field)} IN (${around.text})`;
+    const among = `${named} AND t.${columnName(resource, field)} IN (${around.text})`;
     const { text, args } = selectVisible(
       viewer,
       resource,

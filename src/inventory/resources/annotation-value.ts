@@ -10,7 +10,7 @@ import {
   isObject,
 } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnName, type Resource } from "../model/resource.ts";
 import type { ReadContext } from "../model/resource.ts";
 
 /** Rules for the values of an annotation type or custom property type. */
@@ -163,7 +163,7 @@ export function showValue(value: Json, context: ReadContext): Json {
   const { resources, actor, query } = context;
   const resource = keys === "resource,id" ? resources.get(String(value.resource)) : undefined;
   if (!resource) return value;
-  const name = `t.${columnOf(resource, resource.key)} AS name`;
+  const name = `t.${columnName(resource, resource.key)} AS name`;
   const byId = compare(["id"], "==", String(value.id));
   const row = query.get(selectVisible({ resources, actor }, resource, name, byId));
   return { id: value.id, name: row?.name ?? null };

@@ -43,7 +43,7 @@ export const annotation = subResource({
     type: nullableText("Kind of value; null where the caller may not view the type."),
   },
   parse(body, context, before) {
-    const type = before ? storedType(before, context) : typeOf(body, context);
+    const type = before ? storedType(before, context) : findType(body, context);
     const { actor } = context;
     if (type.readonly === 1 && !actor.superuser)
       throw invalid(before ? "value" : "annotation_type_id", "Values of this type are read-only.");
@@ -93,7 +93,7 @@ const findTypes = (condition: Condition, { query, resources, actor }: ReadContex
   });
 
 /** The type that the body of a new annotation names. @throws Problem invalid_request */
-function typeOf(body: JsonObject, context: SubResourceContext): Row {
+function findType(body: JsonObject, context: SubResourceContext): Row {
   const wrong = (text: string) => invalid("annotation_type_id", text);
   const given = body.annotation_type_id ?? body.annotation_type ?? null;
   const word = isObject(given) ? (given.id ?? given.name) : given;

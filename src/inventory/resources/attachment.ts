@@ -1,6 +1,6 @@
 import { computed, type Field, integer, Shape, text } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
-import { columnOf } from "../model/resource.ts";
+import { columnName } from "../model/resource.ts";
 import { subResource } from "./sub-resource.ts";
 
 /** Characters of a preview, and bytes of the longest file that has one. */
@@ -60,7 +60,7 @@ export const attachment = subResource({
   print(shown, { object_kind, object_rid, media_type, size, sha256 }, { query, resources }) {
     const kind = String(object_kind);
     const parent = resources.get(kind)!;
-    const text = `SELECT ${columnOf(parent, "id")} AS id FROM main.${parent.table} WHERE rid = ?`;
+    const text = `SELECT ${columnName(parent, "id")} AS id FROM main.${parent.table} WHERE rid = ?`;
     const hasPeek = TEXTUAL.test(String(media_type)) && Number(size) <= PEEK_FILE;
     return {
       ...shown,

@@ -118,12 +118,12 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
 };
 
 /** `Consumables` for `stocks/consumables`. */
-export const titleOf = (segment: string): string => LISTS[segment]?.title ?? segment;
+export const listTitle = (segment: string): string => LISTS[segment]?.title ?? segment;
 
 /** `consumable` for `stocks/consumables`. */
-export const singularOf = (segment: string): string =>
+export const listSingular = (segment: string): string =>
   LISTS[segment]?.one ??
-  titleOf(segment)
+  listTitle(segment)
     .toLowerCase()
     .replace(/ies$/, "y")
     .replace(/(ss|x)es$|s$/, "$1");

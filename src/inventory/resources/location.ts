@@ -1,5 +1,5 @@
 import { type Field, type FieldForm, integer, prose, reference, text } from "../model/field.ts";
-import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, slotOf } from "../model/grid.ts";
+import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, findSlot } from "../model/grid.ts";
 import { ownedResource, uniquePathField, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { barcodeField } from "./model-type.ts";
@@ -100,7 +100,7 @@ function checkGrid(...[record, previous, context]: Parameters<NonNullable<Resour
   const lost = context.query
     .all({ text, args: [record.rid] })
     .map(({ position }) => String(position))
-    .filter((position) => !grid || slotOf(grid, position) === undefined);
+    .filter((position) => !grid || findSlot(grid, position) === undefined);
   if (lost.length === 0) return {};
   const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : "";
   const named = `${lost.slice(0, NAMED).join(", ")}${more}`;

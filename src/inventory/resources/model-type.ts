@@ -2,7 +2,7 @@ import { type Field, type FieldForm, text } from "../model/field.ts";
 import { LISTS } from "./lists.ts";
 
 /** `Restriction enzyme` as `RESTRICTION_ENZYME`. */
-const constantOf =
+const toConstant =
   (separator: string) =>
   (words: string): string =>
     words
@@ -14,14 +14,14 @@ const constantOf =
 export const CONSTANT = {
   expression: /^[A-Z][A-Z0-9_]*$/,
   rule: "upper case letters, digits and _",
-  ofWords: constantOf("_"),
+  ofWords: toConstant("_"),
 };
 
 /** A state that programs know too, of one or several words such as `IN PROGRESS`. */
 export const STATUS = {
   expression: /^[A-Z][A-Z0-9_]*( [A-Z0-9_]+)*$/,
   rule: "upper case letters, digits, _ and spaces",
-  ofWords: constantOf(" "),
+  ofWords: toConstant(" "),
 };
 
 /** The name of a model, as records refer to it. */

@@ -1,7 +1,14 @@
 import { changeable } from "../model/access.ts";
 import { ALIVE, and, compare, not } from "../model/condition.ts";
 import { type Field, shownName, text } from "../model/field.ts";
-import { type Grid, normalPosition, type Numbering, positionsOf, rangeOf, slotOf } from "../model/grid.ts";
+import {
+  type Grid,
+  normalPosition,
+  type Numbering,
+  listPositions,
+  formatRange,
+  findSlot,
+} from "../model/grid.ts";
 import type { Query } from "../model/operator.ts";
 import { plan, selectVisible } from "../model/plan.ts";
 import type { ReadContext, Resource } from "../model/resource.ts";
@@ -52,7 +59,7 @@ export const positionRules: Rules = (record, given, previous) => {
 };
 
 /** The grid of a location; undefined if it has none. */
-export function gridOf(query: Query, location: number): Grid | undefined {
+export function readGrid(query: Query, location: number): Grid | undefined {
   const text = "SELECT grid_rows AS rows, grid_columns AS columns, numbering FROM location WHERE rid = ?";
   const row = query.get({ text, args: [location] });
   if (!row || row.rows === null || row.columns === null) return undefined;
@@ -69,8 +76,10 @@ export const occupiedIn = (query: Query, location: number): Set<string> =>
 
 /** True if the grid of a location has a position, and nothing is in it. */
 export function isFree(query: Query, location: number, position: string): boolean {
-  const grid = gridOf(query, location);
-  return Boolean(grid && slotOf(grid, position) !== undefined && !occupiedIn(query, location).has(position));
+  const grid = readGrid(query, location);
+  return Boolean(
+    grid && findSlot(grid, position) !== undefined && !occupiedIn(query, location).has(position),
+  );
 }
 
 /** Checks that the position is in the grid of the location, and free. */
@@ -93,7 +102,7 @@ function positionError(
   { query, resources, actor }: ReadContext,
 ): string | undefined {
   const at = Number(location);
-  const grid = gridOf(query, at);
+  const grid = readGrid(query, at);
   const is = compare(["rid"], "==", at);
   const isVisible =
     query.get(selectVisible({ resources, actor }, resources.get("location")!, "1", is)) !== null;
@@ -101,10 +110,10 @@ function positionError(
   if (!isVisible && previous) return "You may not view the location, so you cannot choose a position in it.";
   if (!grid)
     return "The location has no grid. Leave the position empty, or give the location rows and columns.";
-  if (slotOf(grid, String(position)) === undefined)
+  if (findSlot(grid, String(position)) === undefined)
     return !isVisible
       ? "The location no longer has this position."
-      : `${shownName(String(position))} is not a position of the location. Its positions: ${rangeOf(grid)}.`;
+      : `${shownName(String(position))} is not a position of the location. Its positions: ${formatRange(grid)}.`;
   const found = query.get({
     text: "SELECT object_kind, object_rid FROM slot WHERE location = ? AND position = ?",
     args: [at, position],
@@ -112,6 +121,6 @@ function positionError(
   if (!found || (found.object_kind === kind && found.object_rid === rid)) return undefined;
   if (!isVisible) return `${String(position)} is occupied.`;
   const occupied = occupiedIn(query, at);
-  const next = positionsOf(grid).find((free) => !occupied.has(free));
+  const next = listPositions(grid).find((free) => !occupied.has(free));
   return `${String(position)} is occupied. ${next === undefined ? "The location is full." : `Next free position: ${next}.`}`;
 }

@@ -1,6 +1,6 @@
 import { prose, text } from "../model/field.ts";
 import { nameField, ownedResource, type Resource } from "../model/resource.ts";
-import { titleOf } from "./lists.ts";
+import { listTitle } from "./lists.ts";
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
@@ -28,7 +28,7 @@ export const savedView = (lists: readonly string[]): Resource =>
         example: "locations",
         form: {
           hint: "The list that it shows.",
-          words: Object.fromEntries(lists.map((list) => [list, [titleOf(list)]])),
+          words: Object.fromEntries(lists.map((list) => [list, [listTitle(list)]])),
         },
       }),
       query: prose("Query string of the list: filters, `ordering`, `fields`.", {

@@ -38,7 +38,7 @@ const thaws = (): Field =>
     "How often it was frozen and thawed.",
     inStock({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
   );
-const aliquotOf = (name: string): Field =>
+const aliquotSource = (name: string): Field =>
   reference(name, `The ${name} that this is an aliquot of.`, {
     outlived: true,
     form: { group: "Stock", hint: "", column: false, summary: true },
@@ -61,7 +61,7 @@ export const consumableStock = (): Record<string, Field> => ({
   opened: day("Day of first use.", inStock({ beside: "received", column: false })),
   expiry: expiry(),
   freeze_thaw_count: thaws(),
-  aliquot_of: aliquotOf("consumable"),
+  aliquot_of: aliquotSource("consumable"),
 });
 
 export const specimenStock = (): Record<string, Field> => ({
@@ -74,7 +74,7 @@ export const specimenStock = (): Record<string, Field> => ({
   received: received(),
   expiry: expiry(),
   freeze_thaw_count: thaws(),
-  aliquot_of: aliquotOf("specimen"),
+  aliquot_of: aliquotSource("specimen"),
 });
 
 export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });

@@ -88,7 +88,7 @@ export const RECORD_INFO = [
 ];
 
 /** The members of answers and bodies. */
-export const membersOf = (resources: Resources, resource: SubResource): Readonly<Record<string, Member>> =>
+export const listMembers = (resources: Resources, resource: SubResource): Readonly<Record<string, Member>> =>
   resource.members ??
   Object.fromEntries(
     ownFields(resource).map((name) => {

@@ -5,7 +5,7 @@ import { IN_DETAILS, type Resource, rowNumber } from "../model/resource.ts";
 const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
 
 const own = (doc: string, options: Partial<Field>): Field => computed(doc, options);
-const flagOf = (name: string, doc: string): Field =>
+const flagField = (name: string, doc: string): Field =>
   own(doc, {
     write: "optional",
     select: `t.${name}`,
@@ -65,9 +65,9 @@ export const user: Resource = {
       shape: named,
       compute: ({ primary_group }) => JSON.parse(String(primary_group)) as Json,
     }),
-    is_active: flagOf("is_active", "Whether the account is enabled."),
-    is_superuser: flagOf("is_superuser", "Whether the user is an administrator, with all rights."),
-    is_staff: flagOf("is_staff", "Whether the user is staff; grants no rights."),
+    is_active: flagField("is_active", "Whether the account is enabled."),
+    is_superuser: flagField("is_superuser", "Whether the user is an administrator, with all rights."),
+    is_staff: flagField("is_staff", "Whether the user is staff; grants no rights."),
     date_joined: own("When the account was created.", {
       select: "t.joined",
       shape: Shape.String({ format: "date-time" }),

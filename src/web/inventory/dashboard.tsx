@@ -4,7 +4,7 @@ import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount, formatDay, Time } from "../format.tsx";
 import { useSession } from "../session.ts";
-import { type Declaration, declaration, pagePath, singularOf, STOCK_LISTS } from "./declaration.ts";
+import { type Declaration, declaration, pagePath, listSingular, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
 import {
   asText,
@@ -158,7 +158,7 @@ export function StockPanel({ of }: { of: Panel }) {
   const linksTo = (lists: readonly Total[], word: string, filters: Record<string, string>) =>
     lists.map(({ segment, total: count }) => (
       <a key={word + segment} href={href(pagePath(segment), { ...filters, ordering })}>
-        {pluralize(count, word + singularOf(segment))}
+        {pluralize(count, word + listSingular(segment))}
       </a>
     ));
   const links = [

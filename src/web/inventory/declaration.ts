@@ -1,10 +1,10 @@
 import type { Field, FieldForm } from "../../inventory/model/field.ts";
 import { href } from "../address.ts";
 import { call, onWrite } from "../request.ts";
-import { LISTS, listsIn, titleOf } from "../../inventory/resources/lists.ts";
+import { LISTS, listsIn, listTitle } from "../../inventory/resources/lists.ts";
 import { capitalized } from "../format.tsx";
 
-export { isInTree, LISTS, singularOf, STOCK_LISTS, titleOf } from "../../inventory/resources/lists.ts";
+export { isInTree, LISTS, listSingular, STOCK_LISTS, listTitle } from "../../inventory/resources/lists.ts";
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
@@ -130,7 +130,7 @@ export const newPagePath = (segment: string): string =>
 export const isPeople = (segment: string): boolean => segment === "users" || segment === "groups";
 
 /** A breadcrumb to a list. */
-export const makeCrumb = (segment: string) => ({ name: titleOf(segment), href: href(pagePath(segment)) });
+export const makeCrumb = (segment: string) => ({ name: listTitle(segment), href: href(pagePath(segment)) });
 
 /** The field that names the records of a list. */
 export const keyField = (segment: string): string => LISTS[segment]?.key ?? "name";

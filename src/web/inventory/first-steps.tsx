@@ -5,7 +5,7 @@ import { Card } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
-import { pagePath, titleOf } from "./declaration.ts";
+import { pagePath, listTitle } from "./declaration.ts";
 import { showDone } from "./write-record.ts";
 
 const importLink = (segment: string): string => href(`${pagePath(segment)}/import`);
@@ -40,7 +40,7 @@ export function FirstSteps({ onLoaded }: { onLoaded: () => void }) {
         <div class="actions">
           {["stocks/consumables", "stocks/specimen", "locations"].map((segment) => (
             <LinkButton key={segment} icon="upload" href={importLink(segment)}>
-              {titleOf(segment)}
+              {listTitle(segment)}
             </LinkButton>
           ))}
         </div>

@@ -18,7 +18,7 @@ import {
   isProse,
   orderBy,
   pagePath,
-  titleOf,
+  listTitle,
 } from "./declaration.ts";
 import { recordName, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
@@ -91,7 +91,7 @@ export function ListTable(props: {
   return useMemo(
     () => (
       <Table
-        caption={titleOf(of.name)}
+        caption={listTitle(of.name)}
         columns={[pick, ...props.columns.map(fieldColumn)]}
         rows={rows}
         rowKey={({ id }) => id}

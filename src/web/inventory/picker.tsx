@@ -19,7 +19,7 @@ import {
   isInTree,
   LISTS,
   type Reference,
-  singularOf,
+  listSingular,
   formatConstant,
 } from "./declaration.ts";
 import { readName } from "./record.tsx";
@@ -204,7 +204,7 @@ function CreateDialog(props: {
   });
   return (
     <Dialog
-      title={`New ${singularOf(segment)}`}
+      title={`New ${listSingular(segment)}`}
       onClose={onClose}
       cancel
       actions={

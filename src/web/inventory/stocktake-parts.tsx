@@ -5,7 +5,7 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
-import { api, pagePath, singularOf } from "./declaration.ts";
+import { api, pagePath, listSingular } from "./declaration.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
@@ -136,7 +136,7 @@ function lineText({ segment, at, to, position, done }: RecordLine): string {
   const formatName = ({ name }: Place) => name ?? "a location that you cannot view";
   const recorded = at ? [formatName(at), position].filter(Boolean).join(" ") : "nowhere";
   const place = to ? `recorded in ${recorded}, found in ${formatName(to)}` : at && recorded;
-  return [singularOf(segment), place, done].filter(Boolean).join(", ");
+  return [listSingular(segment), place, done].filter(Boolean).join(", ");
 }
 
 const VERDICTS: Record<LoggedScan["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {

@@ -11,7 +11,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, LISTS, referenceTo, singularOf, titleOf } from "./declaration.ts";
+import { api, LISTS, referenceTo, listSingular, listTitle } from "./declaration.ts";
 import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
 import { Picker } from "./picker.tsx";
 import { USABLE } from "./value-input.tsx";
@@ -50,7 +50,7 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
       {shown.length < total && (
         <li>
           <Button look="quiet" small onClick={() => void readMore()}>
-            {formatCount(total - shown.length)} more {titleOf(segment).toLowerCase()}
+            {formatCount(total - shown.length)} more {listTitle(segment).toLowerCase()}
           </Button>
         </li>
       )}
@@ -100,7 +100,7 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
           <span class="leaf" />
         )}
         <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
-        <small>{singularOf(node.segment)}</small>
+        <small>{listSingular(node.segment)}</small>
         {node.space && (
           <span
             class="tag"
@@ -143,7 +143,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
         <SelectField
           label="Move into"
           value={segment}
-          choices={segments.map((value) => ({ value, name: singularOf(value) }))}
+          choices={segments.map((value) => ({ value, name: listSingular(value) }))}
           onChange={(value) => {
             setSegment(value);
             setChosen({ id: "", name: "" });

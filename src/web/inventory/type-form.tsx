@@ -14,7 +14,7 @@ import {
   pagePath,
   type Reference,
   referenceTo,
-  titleOf,
+  listTitle,
   USERS,
 } from "./declaration.ts";
 import { asText, parseInput, type Row } from "./record.tsx";
@@ -240,7 +240,7 @@ export function TypeUsage({ of, row }: { of: Declaration; row: Row }) {
             {lists.length === 0 && <li class="muted">No record that you can view has a value.</li>}
             {lists.map(({ segment, total }) => (
               <li key={segment}>
-                <a href={href(pagePath(segment), filter)}>{titleOf(segment)}</a>
+                <a href={href(pagePath(segment), filter)}>{listTitle(segment)}</a>
                 <span class="count end">{formatCount(total)}</span>
               </li>
             ))}

@@ -1,4 +1,4 @@
-import { positionsOf } from "../../inventory/model/grid.ts";
+import { listPositions } from "../../inventory/model/grid.ts";
 import { readSlots, type Slots, type Stored } from "../inventory/box/slots.ts";
 import { isUnreachable } from "../request.ts";
 import { snapshot } from "./device.ts";
@@ -22,7 +22,7 @@ export function slotsIn(known: Snapshot, box: KnownRecord): Slots {
   const stored = known.records
     .filter((record) => record.location === id && record.segment !== "locations")
     .map(storedIn);
-  const slots = (grid ? positionsOf(grid) : []).map((position) => {
+  const slots = (grid ? listPositions(grid) : []).map((position) => {
     const record = stored.find((each) => each.position === position) ?? null;
     return { position, free: record === null, record };
   });

@@ -4,7 +4,7 @@ import { Button } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
-import { GROUPS, titleOf } from "../inventory/declaration.ts";
+import { GROUPS, listTitle } from "../inventory/declaration.ts";
 import { ChangeList, useRecentChanges } from "../inventory/recent-changes.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { definePage, useQuery } from "../page.tsx";
@@ -53,7 +53,7 @@ function Changes() {
           value={list}
           choices={[
             { value: "", name: "All lists" },
-            ...lists.map((segment) => ({ value: segment, name: titleOf(segment) })),
+            ...lists.map((segment) => ({ value: segment, name: listTitle(segment) })),
           ]}
           onChange={(value) => setQuery({ list: value || null })}
         />

@@ -18,7 +18,7 @@ import {
   hasLabels,
   pagePath,
   toSegment,
-  titleOf,
+  listTitle,
   findField,
   writableFields,
 } from "../inventory/declaration.ts";
@@ -40,7 +40,7 @@ import { readTextFile } from "../text-file.ts";
 
 function InventoryImport() {
   const segment = toSegment(useParams().list);
-  const title = `Import ${titleOf(segment).toLowerCase()}`;
+  const title = `Import ${listTitle(segment).toLowerCase()}`;
   useTitle(title);
   const declared = useLoaded(segment, () => declaration(segment));
   return (
@@ -280,7 +280,7 @@ function OtherList({ of, archive }: { of: Declaration; archive: Report["archive"
   if (list === of.name) return null;
   return (
     <Banner tone="warn">
-      The archive has records of {titleOf(list).toLowerCase()}. To restore them,{" "}
+      The archive has records of {listTitle(list).toLowerCase()}. To restore them,{" "}
       <a href={href(`${pagePath(list)}/import`)}>import it there</a>.
     </Banner>
   );

@@ -14,8 +14,8 @@ import {
   newPagePath,
   pagePath,
   toSegment,
-  singularOf,
-  titleOf,
+  listSingular,
+  listTitle,
 } from "../inventory/declaration.ts";
 import { FilterPanel } from "../inventory/filter-panel.tsx";
 import {
@@ -36,7 +36,7 @@ import { useSession } from "../session.ts";
 
 function InventoryList() {
   const segment = toSegment(useParams().list);
-  const title = titleOf(segment);
+  const title = listTitle(segment);
   useTitle(title);
   const session = useSession();
   const declared = useLoaded(segment, () => declaration(segment));
@@ -51,7 +51,7 @@ function InventoryList() {
                 Import
               </LinkButton>
               <LinkButton look="primary" icon="plus" href={href(newPagePath(segment))}>
-                Add {singularOf(segment)}
+                Add {listSingular(segment)}
               </LinkButton>
             </>
           )
@@ -183,7 +183,7 @@ function List({ of }: { of: Declaration }) {
 function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
   const [, setQuery] = useQuery();
   const session = useSession();
-  const plural = titleOf(of.name).toLowerCase();
+  const plural = listTitle(of.name).toLowerCase();
   const { query } = filters;
   if (Object.keys(filters).length > 0)
     return (
@@ -221,7 +221,7 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
         {session ? (
           <>
             <LinkButton icon="plus" href={href(newPagePath(of.name))}>
-              Add {singularOf(of.name)}
+              Add {listSingular(of.name)}
             </LinkButton>
             <LinkButton look="quiet" icon="upload" href={href(`${pagePath(of.name)}/import`)}>
               Import a spreadsheet

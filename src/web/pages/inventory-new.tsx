@@ -6,7 +6,7 @@ import {
   declaration,
   pagePath,
   toSegment,
-  singularOf,
+  listSingular,
   writableFields,
 } from "../inventory/declaration.ts";
 import { formatInput, readRecord } from "../inventory/record.tsx";
@@ -18,7 +18,7 @@ import { call } from "../request.ts";
 function InventoryNew() {
   const segment = toSegment(useParams().list);
   const [query] = useQuery();
-  const title = `Add ${singularOf(segment)}`;
+  const title = `Add ${listSingular(segment)}`;
   useTitle(title);
   const copied = query.get("copy");
   const loaded = useLoaded(segment, async (signal) => {

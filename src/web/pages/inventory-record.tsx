@@ -22,7 +22,7 @@ import {
   isPeople,
   pagePath,
   toSegment,
-  titleOf,
+  listTitle,
   formatConstant,
 } from "../inventory/declaration.ts";
 import { Files } from "../inventory/files.tsx";
@@ -293,7 +293,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
         {({ results }) => (
           <>
             {results.map(({ segment, field, annotation, total, list, records }) => {
-              const count = `${formatCount(total)} in ${titleOf(segment).toLowerCase()}`;
+              const count = `${formatCount(total)} in ${listTitle(segment).toLowerCase()}`;
               return (
                 <div key={`${segment} ${field} ${annotation}`}>
                   <h3>

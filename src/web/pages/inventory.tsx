@@ -3,7 +3,7 @@ import { LinkButton } from "../components/button.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { GROUPS, isInTree, LISTS, pagePath, STOCK_LISTS, titleOf } from "../inventory/declaration.ts";
+import { GROUPS, isInTree, LISTS, pagePath, STOCK_LISTS, listTitle } from "../inventory/declaration.ts";
 import { Dashboard } from "../inventory/dashboard.tsx";
 import { FirstSteps, NextStep } from "../inventory/first-steps.tsx";
 import type { View } from "../inventory/list-views.tsx";
@@ -72,7 +72,7 @@ const Lists = ({ counts }: { counts: Counts }) => (
         <ul class="list">
           {segments.map((segment) => (
             <li key={segment}>
-              <a href={href(pagePath(segment))}>{titleOf(segment)}</a>
+              <a href={href(pagePath(segment))}>{listTitle(segment)}</a>
               <span class="count end">{formatCount(counts[segment])}</span>
             </li>
           ))}
@@ -94,7 +94,7 @@ function Views() {
             {results.map(({ id, name, list, query: search }) => (
               <li key={id}>
                 <a href={`${href(pagePath(list))}?${search}`}>{name}</a>
-                <small class="end">{titleOf(list)}</small>
+                <small class="end">{listTitle(list)}</small>
               </li>
             ))}
           </ul>

@@ -11,9 +11,9 @@ import {
   LISTS,
   newPagePath,
   pagePath,
-  singularOf,
+  listSingular,
   STOCK_LISTS,
-  titleOf,
+  listTitle,
 } from "../inventory/declaration.ts";
 import { Box } from "../inventory/box/box.tsx";
 import { FreeSlots, useFreeSlots } from "../inventory/free-slots.tsx";
@@ -38,7 +38,7 @@ function LocationTree() {
       {...(here ? { crumbs: makeCrumbs(path) } : {})}
       actions={here && <Actions {...{ here, first, last }} />}
     >
-      {here && singularOf(here.segment)}
+      {here && listSingular(here.segment)}
     </PageHead>
   );
   const below = (hasGrid: boolean) => (
@@ -180,7 +180,7 @@ function Kept(props: { segment: string; field: string; total: number; id: string
   });
   return (
     <Card
-      title={titleOf(segment)}
+      title={listTitle(segment)}
       count={formatCount(total)}
       bare
       foot={

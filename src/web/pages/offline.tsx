@@ -9,7 +9,7 @@ import { Skeleton, useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { pluralize, formatTime } from "../format.tsx";
 import { Box } from "../inventory/box/box.tsx";
-import { pagePath, singularOf } from "../inventory/declaration.ts";
+import { pagePath, listSingular } from "../inventory/declaration.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import {
   canWorkOffline,
@@ -109,7 +109,7 @@ const Inside = ({ records }: { records: readonly KnownRecord[] }) => (
       {records.slice(0, SHOWN).map(({ id, segment, name }) => (
         <li key={id}>
           <a href={href(pagePath(segment, id))}>{name}</a>
-          <small>{singularOf(segment)}</small>
+          <small>{listSingular(segment)}</small>
         </li>
       ))}
       {records.length > SHOWN && <li class="muted">and {records.length - SHOWN} more</li>}

@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
-import { pagePath, singularOf } from "../inventory/declaration.ts";
+import { pagePath, listSingular } from "../inventory/declaration.ts";
 import { Scanner } from "../inventory/scanner.tsx";
 import { snapshot } from "../offline/device.ts";
 import { useMoves } from "../offline/moves.tsx";
@@ -108,7 +108,7 @@ function ScanPage() {
                   {matches.map(({ id, segment, name, where }) => (
                     <span key={id}>
                       <a href={href(pagePath(segment, id))}>{name || "(no name)"}</a>{" "}
-                      <small>{[singularOf(segment), where].filter(Boolean).join(", ")}</small>
+                      <small>{[listSingular(segment), where].filter(Boolean).join(", ")}</small>
                     </span>
                   ))}
                 </li>

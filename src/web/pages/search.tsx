@@ -6,7 +6,7 @@ import { Checkbox, TextField } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, SkeletonWord, useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
-import { isPeople, pagePath, titleOf } from "../inventory/declaration.ts";
+import { isPeople, pagePath, listTitle } from "../inventory/declaration.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import {
   formatTotal,
@@ -35,7 +35,7 @@ function SearchPage() {
   return (
     <>
       <PageHead
-        title={list === null ? "Search" : `Search in ${titleOf(list)}`}
+        title={list === null ? "Search" : `Search in ${listTitle(list)}`}
         {...(list === null ? {} : { crumbs: [{ name: "All results", href: href("/search", { q }) }] })}
         actions={list !== null && <LinkButton href={listWith(list, q)}>Open the list</LinkButton>}
       />
@@ -110,7 +110,7 @@ function Results({ of, q, list }: { of: FoundAnywhere; q: string; list: string |
 
 function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isAlone: boolean }) {
   const { list, total, more, results } = of;
-  const title = titleOf(list);
+  const title = listTitle(list);
   return (
     <Card
       title={title}
@@ -145,7 +145,7 @@ function MoreLinks({ of: { list, total, more }, q }: { of: Found["groups"][numbe
     <>
       {count > 0 && (
         <a href={listWith(list, q)}>
-          {isComplete ? "Show all" : "By name:"} {formatCount(count)} in {titleOf(list)}
+          {isComplete ? "Show all" : "By name:"} {formatCount(count)} in {listTitle(list)}
         </a>
       )}
       {!isComplete && (

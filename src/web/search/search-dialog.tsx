@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { Combobox, type Found as Options } from "../components/combobox.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
-import { titleOf } from "../inventory/declaration.ts";
+import { listTitle } from "../inventory/declaration.ts";
 import { hasLetterShortcuts, TYPING } from "../inventory/shortcuts.tsx";
 import {
   formatTotal,
@@ -94,7 +94,7 @@ function listOptions(text: string, { records, proteins }: FoundAnywhere): Option
   const exact = records && exactRecord(records);
   const found = [
     ...(records?.groups ?? []).flatMap(({ list, total, more, results }) => {
-      const heading = `${titleOf(list)} ${formatTotal({ total, more })}`;
+      const heading = `${listTitle(list)} ${formatTotal({ total, more })}`;
       const others = results.filter((result) => result !== exact?.result);
       return others.map((result): Option => ({ kind: "record", list, result, heading }));
     }),

@@ -4,9 +4,9 @@ import {
   normalPosition,
   NUMBERINGS,
   positionAt,
-  positionsOf,
-  rangeOf,
-  slotOf,
+  listPositions,
+  formatRange,
+  findSlot,
 } from "../../../src/inventory/model/grid.ts";
 
 test.each<[Grid, string]>([
@@ -15,11 +15,18 @@ test.each<[Grid, string]>([
   [{ rows: 32, columns: 48, numbering: "A1" }, "A1 to AF48"],
   [{ rows: 1, columns: 1, numbering: "A1" }, "A1 to A1"],
 ])("the positions of %p are %s", (grid, range) => {
-  expect(rangeOf(grid)).toBe(range);
+  expect(formatRange(grid)).toBe(range);
 });
 
 test("counts slots row by row, and finds each by its position", () => {
-  expect(positionsOf({ rows: 2, columns: 3, numbering: "A1" })).toEqual(["A1", "A2", "A3", "B1", "B2", "B3"]);
+  expect(listPositions({ rows: 2, columns: 3, numbering: "A1" })).toEqual([
+    "A1",
+    "A2",
+    "A3",
+    "B1",
+    "B2",
+    "B3",
+  ]);
   for (const numbering of NUMBERINGS)
     for (const [rows, columns] of [
       [1, 12],
@@ -28,17 +35,17 @@ test("counts slots row by row, and finds each by its position", () => {
       [100, 100],
     ]) {
       const grid = { rows, columns, numbering };
-      const positions = positionsOf(grid);
+      const positions = listPositions(grid);
       expect(new Set(positions).size).toBe(rows * columns);
-      expect(positions.map((position) => slotOf(grid, position))).toEqual(positions.map((_, slot) => slot));
-      expect(slotOf(grid, positionAt(grid, rows * columns))).toBeUndefined();
+      expect(positions.map((position) => findSlot(grid, position))).toEqual(positions.map((_, slot) => slot));
+      expect(findSlot(grid, positionAt(grid, rows * columns))).toBeUndefined();
     }
 });
 
 test.each(["", "A", "0", "A0", "A10", "J1", "A01", "1A", "a1", "1", "AA1", "A1 ", "Ä1", "A1.5"])(
   "%p is not a position of a 9 × 9 box",
   (position) => {
-    expect(slotOf({ rows: 9, columns: 9, numbering: "A1" }, position)).toBeUndefined();
+    expect(findSlot({ rows: 9, columns: 9, numbering: "A1" }, position)).toBeUndefined();
   },
 );
 

@@ -5,7 +5,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { FormError, useSubmission } from "../../components/form.tsx";
 import { findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
-import { pagePath, singularOf, STOCK_LISTS } from "../declaration.ts";
+import { pagePath, listSingular, STOCK_LISTS } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { showDone } from "../write-record.ts";
 import { type Slots } from "./slots.ts";
@@ -24,7 +24,7 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
     onClose();
     return true;
   });
-  const noun = singularOf(segment);
+  const noun = listSingular(segment);
   const values = { location: box.id, position };
   return (
     <Dialog
@@ -46,7 +46,7 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
       <SelectField
         label="Kind"
         value={segment}
-        choices={STOCK_LISTS.map((value) => ({ value, name: singularOf(value) }))}
+        choices={STOCK_LISTS.map((value) => ({ value, name: listSingular(value) }))}
         onChange={(value) => {
           setSegment(value);
           setChosen({ id: "", name: "" });

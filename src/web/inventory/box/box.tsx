@@ -10,7 +10,7 @@ import { readKnownSlots } from "../../offline/known-slots.ts";
 import { QueueList } from "../../offline/queue-list.tsx";
 import { useQueue, useReloadAfterSending } from "../../offline/use-queue.ts";
 import { useSession } from "../../session.ts";
-import { singularOf, STOCK_LISTS } from "../declaration.ts";
+import { listSingular, STOCK_LISTS } from "../declaration.ts";
 import { Capacity } from "../free-slots.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
@@ -174,7 +174,7 @@ const PrintMenu = ({ box }: { box: Slots }) =>
       <a href={href("/inventory/labels", { list: "locations", id: box.id })}>Print a label for the box</a>
       {STOCK_LISTS.map((list) => (
         <a key={list} href={href("/inventory/labels", { list, location: box.id })}>
-          Print labels of its {singularOf(list)}s
+          Print labels of its {listSingular(list)}s
         </a>
       ))}
     </Menu>
