@@ -9,6 +9,7 @@ import { resolveConfig } from "../src/config.ts";
 import { complaints, exampleCall } from "./described.ts";
 import { EveryOperation, rankOf } from "./fixtures/every-operation.ts";
 import type { Json } from "./fixtures/service.ts";
+import { waitFor } from "./wait.ts";
 
 /** Rules for every operation of the OpenAPI document, whatever the service, with records that exist. */
 
@@ -72,7 +73,7 @@ async function makeOthers(): Promise<void> {
   await scoring.importFeatures({ source: `${opened.accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
   writeFamilies(corpus, [...familyRecords(opened, [0])]);
   const { id: job } = await ask("POST", "/api/scoring/jobs", JOB);
-  while (scoring.counts().finished === 0) await Bun.sleep(10);
+  await waitFor(() => scoring.counts().finished > 0);
   await ask("POST", "/api/scoring/watched-queries", { job });
   const { id: search } = await ask("POST", "/api/scoring/proteome/searches", { pattern: "K.V" });
   const proteins = [{ querySequence: JOB.querySequence }];
@@ -82,7 +83,7 @@ async function makeOthers(): Promise<void> {
   const [webhook] = (await ask("GET", "/api/webhooks")).results;
   await ask("POST", `/api/webhooks/${webhook.id}/ping`);
   await ask("POST", "/api/admin/backups");
-  while ((await ask("GET", "/api/admin/backups")).results.length === 0) await Bun.sleep(10);
+  await waitFor(async () => (await ask("GET", "/api/admin/backups")).results.length > 0);
   Object.assign(every.named, {
     "/api/scoring/jobs": job,
     "/api/scoring/batches": batch,

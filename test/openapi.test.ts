@@ -17,6 +17,7 @@ import {
   operationsOf,
   type Paths,
 } from "./described.ts";
+import { waitFor } from "./wait.ts";
 
 /**
  * The OpenAPI document of the whole program, and the examples of all but the inventory, which has its own test. Run with
@@ -202,27 +203,28 @@ const KEEP: Record<string, (body: { id: string }) => void | Promise<void>> = {
       "/soap",
     ];
     for (const start of starts) made.set(start, id);
-    while (app.scoring.counts().finished === 0) await Bun.sleep(10);
+    await waitFor(() => app.scoring.counts().finished > 0);
   },
   async startProteomeSearch({ id }) {
     made.set("/api/scoring/proteome", id);
     const path = `/api/scoring/proteome/searches/${id}`;
-    while (!(await (await send("GET", path)).text()).includes('"state":"finished"')) await Bun.sleep(10);
+    await waitFor(async () => (await (await send("GET", path)).text()).includes('"state":"finished"'));
   },
   async submitScoringBatch({ id }) {
     made.set("/api/scoring/batches", id);
-    while ((await (await send("GET", `/api/scoring/batches/${id}`)).json()).state === "running")
-      await Bun.sleep(10);
+    await waitFor(
+      async () => (await (await send("GET", `/api/scoring/batches/${id}`)).json()).state !== "running",
+    );
   },
   watchQuery: ({ id }) => void made.set("/api/scoring/watched-queries", id),
   async buildFamiliesOfProteins({ id }) {
     made.set("/api/admin/proteome", id);
-    while (app.scoring.builds.find(id).ended === null) await Bun.sleep(10);
+    await waitFor(() => app.scoring.builds.find(id).ended !== null);
   },
   // One in use can only be removed if there is no other.
   async addCorpus() {
     const { corpora } = app.scoring;
-    while (corpora.list().length === 1) await Bun.sleep(10);
+    await waitFor(() => corpora.list().length !== 1);
     corpora.remove(corpora.list().find(({ active }) => !active)!.hash);
   },
   addWebhook: ({ id }) => void made.set("/api/webhooks", id),

@@ -23,6 +23,7 @@ import {
   site,
   upload,
 } from "./browser.ts";
+import { waitFor } from "../wait.ts";
 
 const TIMEOUT = 300_000;
 const PASSWORD = "a long password";
@@ -41,7 +42,7 @@ browserTest(
   async () => {
     using directory = scratch();
     await using server = await serve(directory.directory);
-    while (!server.log().includes("/setup?key=")) await Bun.sleep(10);
+    await waitFor(() => server.log().includes("/setup?key="));
     const link = server.log().match(/http\S+(\/setup\?key=\S+)/)![1];
     await using opened = await openPage(link, { server: server.url });
     const { page } = opened;

@@ -3,6 +3,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { ADMIN, arrive, browserTest, checkPage, openPage, press, seeText, site } from "./browser.ts";
 import { heldQueue } from "../executable/held-queue.ts";
 import { scored } from "./submit.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -15,13 +16,12 @@ async function administer(method: string, path: string, body?: string): Promise<
 
 /** Waits until a corpus is added. */
 async function added(name: string): Promise<void> {
-  for (;;) {
+  await waitFor(async () => {
     const { results } = (await (await administer("GET", "/api/admin/corpora")).json()) as {
       results: { name: string }[];
     };
-    if (results.some((corpus) => corpus.name === name)) return;
-    await Bun.sleep(50);
-  }
+    return results.some((corpus) => corpus.name === name);
+  });
 }
 
 browserTest("lists verdicts that change once another corpus is used", async () => {

@@ -19,6 +19,7 @@ import {
 } from "./browser.ts";
 import { BEFORE_CAMERA, showToCamera } from "./camera.ts";
 import { chooseFile, download, follow, scan } from "./inventory.ts";
+import { waitFor } from "../wait.ts";
 
 /** From an empty server to an e-mail about a tube that is nearly used up. */
 
@@ -37,13 +38,8 @@ const writeTubes = async (path: string, location: string): Promise<void> => {
 };
 
 /** The address on which a new server sets up its first administrator, as its log shows it. */
-async function setUpLink(server: Server): Promise<string> {
-  for (;;) {
-    const link = server.log().match(/\/setup\?key=[\w-]+/)?.[0];
-    if (link) return link;
-    await Bun.sleep(10);
-  }
-}
+const findSetUpLink = (server: Server): Promise<string> =>
+  waitFor(() => server.log().match(/\/setup\?key=[\w-]+/)?.[0]);
 
 async function setUp(page: Page): Promise<void> {
   await fill(page, "Username", ADMIN.username);
@@ -105,7 +101,7 @@ browserTest(
     using directory = scratch();
     using mail = openMailServer();
     await using server = await serve(directory.directory);
-    await using opened = await openPage(await setUpLink(server), { server: server.url });
+    await using opened = await openPage(await findSetUpLink(server), { server: server.url });
     const { page, url } = opened;
     await setUp(page);
     await checkPage(opened, "journey-set-up");
@@ -145,14 +141,14 @@ browserTest(
     await seeText(page, `${EMAIL} is not verified`);
     await checkPage(opened, "journey-reminders");
     await press(page, "button", "Send link again");
-    while (mail.got.length === 0) await Bun.sleep(100);
+    await waitFor(() => mail.got.length > 0);
     await page.goto(mail.got[0].text.match(/http\S+\/verify-email\S+/)![0]);
     await named(page, "heading", "Confirm your e-mail address");
     await checkPage(opened, "journey-verify-email");
     await press(page, "button", "Confirm address");
     await seeText(page, "Your address is confirmed");
     // Servers look for low stock a minute after their start.
-    while (mail.got.length === 1) await Bun.sleep(100);
+    await waitFor(() => mail.got.length > 1);
     const { to, source, text } = mail.got[1];
     expect(to).toBe(EMAIL);
     expect(source).toContain("Subject: Stock: 1 below minimum");

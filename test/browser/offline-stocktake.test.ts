@@ -4,6 +4,7 @@ import { scratch, serve } from "../executable/labd.ts";
 import { ADMIN, browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
 import { openConnection, openMoving, write } from "./connection.ts";
 import { follow, scan } from "./inventory.ts";
+import { waitFor } from "../wait.ts";
 
 /** Stocktakes without a network: begun, counted and applied, and sent also while no page is open. */
 
@@ -158,7 +159,7 @@ browserTest(
       tag: "labd-queue",
       lastChance: false,
     });
-    while ((await readValue(other.page, "HEPES", "location__label")) !== "-20 drawer 1") await Bun.sleep(50);
+    await waitFor(async () => (await readValue(other.page, "HEPES", "location__label")) === "-20 drawer 1");
     const [{ id, location }] = before.results as { id: string; location: string }[];
     await write(other.page, "PATCH", `/api/v2/stocks/consumables/${id}/`, { location });
     const again = await page.browserContext().newPage();

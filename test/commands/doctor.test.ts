@@ -8,6 +8,7 @@ import { openDatabase } from "../../src/platform/sqlite.ts";
 import { Corpora } from "../../src/scoring/index.ts";
 import type { CheckResult } from "../../src/platform/check-result.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -87,7 +88,7 @@ test("a failed backup is reported with its cause by /readyz, metrics and doctor,
     const { stdout } = await labd([...words, "--backup-dir", to]);
     return (JSON.parse(stdout) as CheckResult[]).filter(({ about }) => about === "server");
   };
-  while ((await ready()).reasons === undefined) await Bun.sleep(20);
+  await waitFor(async () => (await ready()).reasons !== undefined);
   const cause = new RegExp(`^The backup of 20\\S+Z failed: The backup to ${to} failed: .*EEXIST`);
   expect(await ready()).toEqual({ status: "ready", reasons: [expect.stringMatching(cause)] });
   expect(await metric()).toBe("labd_backup_failed 1");

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { ActiveDirectory, BASE, REALM, whyNoActiveDirectory } from "../accounts/external/active-directory.ts";
 import { labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 // Creating a domain takes a while.
 setDefaultTimeout(240_000);
@@ -132,7 +133,7 @@ test.skipIf(why !== null)(
             `"reason":"${reason}","label":"CN=${name},|"label":"CN=${name},[^}]*"reason":"${reason}"`,
           ),
         );
-      while (!server.log().includes("the account is locked out after wrong passwords")) await Bun.sleep(10);
+      await waitFor(() => server.log().includes("the account is locked out after wrong passwords"));
       expect(server.log()).not.toContain(PASSWORD);
       expect(await check("locked")).toMatch(/account +locked out after wrong passwords/);
 

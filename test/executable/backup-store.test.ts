@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ObjectServer, objectServer } from "../platform/object-server.ts";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -71,11 +72,10 @@ test("a server with backup_dir = s3://… makes and verifies backups without sho
     >;
   const task = async (path: string): Promise<string> => {
     const { id } = await ask("POST", path);
-    for (;;) {
+    return waitFor(async () => {
       const { state, said } = await ask("GET", `tasks/${String(id)}`);
-      if (state !== "running") return `${String(state)}: ${String(said)}`;
-      await Bun.sleep(10);
-    }
+      return state !== "running" && `${String(state)}: ${String(said)}`;
+    });
   };
   expect(await task("backups")).toMatch(/^done: labd-\d{8}T\d{6}Z\.json was made/);
   const listed = (await ask("GET", "backups")) as never as {

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { type Manifest, sealed } from "../../src/operations/backup/manifest.ts";
 import { E7, killedWhen, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -59,7 +60,7 @@ test("a backup during writes contains everything accepted before it began", asyn
     }
   })();
   const total = (): number => accepted.reduce((sum, { length }) => sum + length, 0);
-  while (total() < 120 || jobs.length === 0) await Bun.sleep(5);
+  await waitFor(() => total() >= 120 && jobs.length > 0);
   const form = new FormData();
   form.set("file", new File(["the map of the cellar"], "map.txt", { type: "text/plain" }));
   const attached = await fetch(
@@ -72,7 +73,7 @@ test("a backup during writes contains everything accepted before it began", asyn
   const run = await labd(["backup", "--data-dir", data, "--to", to]);
   expect(run).toMatchObject({ code: 0, stderr: "" });
   const after = accepted.map(({ length }) => length);
-  while (total() < after.reduce((sum, count) => sum + count) + 50) await Bun.sleep(5);
+  await waitFor(() => total() >= after.reduce((sum, count) => sum + count) + 50);
   state.stopped = true;
   await Promise.all([...writers, submitter]);
   const path = run.stdout.split("\n")[0];
@@ -292,7 +293,7 @@ test("a damaged prediction is named by backup, restore and doctor --deep, and ev
   const answer = await fetch(`${server.url}/api/scoring/jobs`, { method: "POST", headers, body });
   const { id } = (await answer.json()) as { id: string };
   const result = `${server.url}/api/scoring/jobs/${id}/result`;
-  while ((await fetch(result)).status !== 200) await Bun.sleep(20);
+  await waitFor(async () => (await fetch(result)).status === 200);
   const whole = await run("backup");
   expect(whole).toMatchObject({ code: 0, stderr: "" });
   expect(whole.stdout).toContain("features: 1\nBackups lack the settings file");

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { E7, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** The server is killed while it scores a batch; nobody asks for the batch meanwhile, as after a closed tab. */
 
@@ -45,16 +46,15 @@ test(`a batch completes although the server is killed ${KILLS} times, with nothi
   for (let kill = 0; kill < KILLS; kill++) {
     // The first kill comes at once; each later one when some more jobs are finished.
     const enough = kill === 0 ? 0 : Math.min(PROTEINS, (await get<Batch>(id)).jobs.finished + 5 * kill);
-    while ((await get<Batch>(id)).jobs.finished < enough) await Bun.sleep(5);
+    await waitFor(async () => (await get<Batch>(id)).jobs.finished >= enough);
     await server.end("SIGKILL");
     server = await start();
   }
 
-  let batch = await get<Batch>(id);
-  while (batch.state === "running") {
-    await Bun.sleep(20);
-    batch = await get<Batch>(id);
-  }
+  const batch = await waitFor(async () => {
+    const read = await get<Batch>(id);
+    return read.state !== "running" && read;
+  });
   expect(batch.state).toBe("finished");
   expect(batch.jobs).toEqual({
     total: PROTEINS,

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, LABD } from "./labd.ts";
 import { SlurmCluster, whyNoSlurm } from "./slurm-cluster.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -140,13 +141,7 @@ test.skipIf(whyNoSlurm !== null)(
       const lines = await inSlurm("squeue", "-h", "-r", "-j", job, "-o", "%K %T").catch(() => "");
       return lines.split("\n").filter((line) => line !== "");
     };
-    const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-      for (let i = 0; i < 10_000; i++) {
-        if (await condition()) return;
-        await Bun.sleep(25);
-      }
-      throw new Error(`never ${what}: ${(await slurm.log()).slice(-4000)}`);
-    };
+    const log = async () => (await slurm.log()).slice(-4000);
     const done = (task: number): number => {
       const mark = join(directory, `scores.tsv.${task}.progress`);
       return existsSync(mark) ? (JSON.parse(readFileSync(mark, "utf8")) as { queries: number }).queries : 0;
@@ -154,15 +149,11 @@ test.skipIf(whyNoSlurm !== null)(
     const [array, merge] = (await inSlurm(join(EXAMPLES, "submit.sh"), "4", "scores.tsv", ...words)).split(
       " ",
     );
-    await until("shards 2 and 3 held", () =>
-      [2, 3].every((shard) => existsSync(join(directory, `held.${shard}`))),
-    );
+    await waitFor(() => [2, 3].every((shard) => existsSync(join(directory, `held.${shard}`))), log);
     writeFileSync(join(directory, "released"), "");
     await inSlurm("scontrol", "requeue", `${array}_2`);
     await inSlurm("scancel", `${array}_3`);
-    await until("only the requeued task left", async () =>
-      Bun.deepEquals(await states(array), ["2 PENDING"]),
-    );
+    await waitFor(async () => Bun.deepEquals(await states(array), ["2 PENDING"]), log);
     const [before, killed] = [done(2), done(3)];
     expect(Math.min(before, killed)).toBeGreaterThanOrEqual(2);
     expect([
@@ -172,9 +163,9 @@ test.skipIf(whyNoSlurm !== null)(
     // Slurm would wait two minutes before it starts it again. At once is too early: its node refuses what has the
     // number of a task that it killed in the same second.
     await inSlurm("scontrol", "update", `jobid=${array}_2`, "StartTime=now+3");
-    await until("the array over", async () => (await states(array)).length === 0);
+    await waitFor(async () => (await states(array)).length === 0, log);
     // One of its tasks was killed, so that the job that merges does not begin.
-    await until("the merge called off", async () => (await states(merge)).length === 0);
+    await waitFor(async () => (await states(merge)).length === 0, log);
     expect(existsSync(join(directory, "scores.tsv"))).toBe(false);
     const early = await labd(["merge", ...[1, 2, 3, 4].map((i) => `scores.tsv.${i}`)], {
       env,
@@ -185,7 +176,7 @@ test.skipIf(whyNoSlurm !== null)(
     const batch = (...command: string[]): Promise<string> => inSlurm("sbatch", "--parsable", ...command);
     const again = await batch("--array=3", join(EXAMPLES, "score.sbatch"), "4", "scores.tsv", ...words);
     await batch(`--dependency=afterok:${again}`, join(EXAMPLES, "merge.sbatch"), "4", "scores.tsv");
-    await until("merged", () => existsSync(join(directory, "scores.tsv")));
+    await waitFor(() => existsSync(join(directory, "scores.tsv")), log);
     expect(text("scores.tsv")).toBe(await whole("pairs.tsv"));
   },
 );

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { hasRedis, RedisServer } from "../farm/redis-server.ts";
-import { farmDirectories, finishedJobs, startWorker, submitJobs, until } from "./farm-worker.ts";
+import { farmDirectories, finishedJobs, startWorker, submitJobs } from "./farm-worker.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** Redis with few rights, and as a replica. */
 
@@ -28,7 +29,7 @@ withRedis(
     await using hand = startWorker(worker, url, ["--concurrency", "2"]);
     await hand.logs("takes work");
     await submitJobs(server.url, 0, 8);
-    await until("all finish", () => finishedJobs(home) === 8);
+    await waitFor(() => finishedJobs(home) === 8);
     // Another corpus: its queue is made, and the former taken away whole.
     await Bun.write(join(place.directory, "one.fasta"), `>P1\n${E7}\n`);
     const added = await labd(["corpus", "add", join(place.directory, "one.fasta"), "--data-dir", home]);
@@ -59,9 +60,7 @@ withRedis(
       return [stderr, ...found].join("\n");
     };
     const policy = await serve(home, ["--queue", redis.url]);
-    await until("the server says so", () =>
-      policy.log().includes("maxmemory-policy allkeys-lru discards jobs"),
-    );
+    await waitFor(() => policy.log().includes("maxmemory-policy allkeys-lru discards jobs"));
     expect(await policy.end("SIGTERM")).toBe(0);
     await redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
 
@@ -70,13 +69,11 @@ withRedis(
     expect(await told(replica.url)).toMatch(/is a read-only replica[^]*problem .*is a read-only replica/);
     await using server = await serve(home, ["--queue", replica.url, "--queue-local", "never"]);
     await using hand = startWorker(worker, replica.url);
-    await until("both say so", () =>
-      [server, hand].every(({ log }) => log().includes("is a read-only replica")),
-    );
+    await waitFor(() => [server, hand].every(({ log }) => log().includes("is a read-only replica")));
     await submitJobs(server.url, 0, 3);
     // As a failover does: this one is the master now.
     await replica.command("REPLICAOF", "NO", "ONE");
-    await until("all finish", () => finishedJobs(home) === 3);
+    await waitFor(() => finishedJobs(home) === 3);
 
     const scheme = await labd(["farm", "status"], { env: { LABD_QUEUE: "redis+sentinel://one:26379/farm" } });
     expect([scheme.code, scheme.stderr]).toEqual([78, expect.stringContaining("not Sentinel or Cluster")]);

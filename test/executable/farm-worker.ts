@@ -3,6 +3,7 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readResult, unpackParts } from "../../src/scoring/jobs/packed-prediction.ts";
 import { E7, LABD, labd } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** Worker processes, and the jobs in a data directory. */
 
@@ -36,11 +37,11 @@ export function startWorker(directory: string, url: string, words: string[] = []
     process,
     log: () => written,
     async logs(text) {
-      for (let i = 0; !written.includes(text); i++) {
-        if (i > 20_000 || process.exitCode !== null)
-          throw new Error(`The worker does not log ${text}: ${written}`);
-        await Bun.sleep(10);
-      }
+      await waitFor(
+        () => written.includes(text) || process.exitCode !== null,
+        () => written,
+      );
+      if (!written.includes(text)) throw new Error(`The worker does not log ${text}: ${written}`);
     },
     end,
     async [Symbol.asyncDispose]() {
@@ -72,13 +73,6 @@ export async function submitJobs(url: string, from: number, to: number): Promise
     });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     await response.arrayBuffer();
-  }
-}
-
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > 6000) throw new Error(`It did not happen within 120 s: ${what}`);
-    await Bun.sleep(20);
   }
 }
 

@@ -5,15 +5,8 @@ import { labd, scratch, serve } from "./labd.ts";
 import type { FarmStatus } from "../../src/farm/index.ts";
 import { certify, OPENSSL } from "./certificate.ts";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
-import {
-  farmDirectories,
-  finishedJobs,
-  jobsOf,
-  resultsOf,
-  startWorker,
-  submitJobs,
-  until,
-} from "./farm-worker.ts";
+import { farmDirectories, finishedJobs, jobsOf, resultsOf, startWorker, submitJobs } from "./farm-worker.ts";
+import { waitFor } from "../wait.ts";
 
 /** Server, Redis and workers, each in a process. */
 
@@ -33,12 +26,12 @@ withRedis(
     await using two = startWorker(join(directory, "two"), redis.url, ["--concurrency", "1"]);
     await Promise.all([one.logs("takes work"), two.logs("takes work")]);
     await submitJobs(server.url, 0, 24);
-    await until("all jobs finish", () => finishedJobs(home) === 24);
+    await waitFor(() => finishedJobs(home) === 24);
     const jobs = jobsOf(home);
     expect(jobs.length).toBe(24);
     expect(new Set(jobs.map(({ worker }) => worker)).size).toBe(2);
     expect(jobs.every(({ attempts }) => attempts === 1)).toBe(true);
-    await until("nothing stays behind", async () => {
+    await waitFor(async () => {
       const keys = (await redis.command("KEYS", "labd:*")) as string[];
       return !keys.some((key) => /:jobs-[0-9a-f]{16}:[0-9a-f]{8}-/.test(key));
     });
@@ -46,7 +39,7 @@ withRedis(
 
     await using alone = await serve(join(directory, "alone"));
     await submitJobs(alone.url, 0, 24);
-    await until("all jobs finish", () => finishedJobs(join(directory, "alone")) === 24);
+    await waitFor(() => finishedJobs(join(directory, "alone")) === 24);
     expect(resultsOf(home)).toEqual(resultsOf(join(directory, "alone")));
 
     // A worker drains; the server ends its part at once.
@@ -76,7 +69,7 @@ withRedis(
         expect([run.code, run.stderr]).toEqual([0, ""]);
         return JSON.parse(run.stdout) as FarmStatus;
       };
-      await until("the server has seen both", async () => (await status()).workers.length === 2);
+      await waitFor(async () => (await status()).workers.length === 2);
 
       await submitJobs(server.url, 0, 10);
       await redis.end();
@@ -86,7 +79,7 @@ withRedis(
       await server.end("SIGKILL");
       server = await serve(home, words);
       await submitJobs(server.url, 30, 40);
-      await until("all jobs finish", () => finishedJobs(home) === 40);
+      await waitFor(() => finishedJobs(home) === 40);
       expect(jobsOf(home).length).toBe(40);
 
       const { mixed, server: record, workers, redis: facts } = await status();
@@ -95,7 +88,7 @@ withRedis(
       expect(mixed).toEqual([expect.stringContaining("accepts no jobs. The server scores on sample")]);
       expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
       // The status of each worker is up to a second old.
-      await until("nobody is busy", async () => {
+      await waitFor(async () => {
         const { stdout } = await labd(["farm", "status"], { env });
         expect(stdout).not.toContain("farm-secret");
         return stdout.includes("workers  2 with 3 slots, 0 busy");

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isSigned, openReceiver } from "../webhooks/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** A clock that jumps ahead and back by hours while the service serves. Needs libfaketime (Debian: faketime). */
 
@@ -60,12 +61,6 @@ test.skipIf(!CAN_FAKE)(
       return statuses;
     };
     const now = async (): Promise<number> => Date.parse((await ask("GET", "/api/admin/health")).body.now);
-    const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-      for (let i = 0; !(await isSo()); i++) {
-        if (i > 5000) throw new Error("it did not come true");
-        await Bun.sleep(50);
-      }
-    };
 
     await using receiver = openReceiver();
     const hook = await ask("POST", "/api/webhooks/", {
@@ -99,32 +94,32 @@ test.skipIf(!CAN_FAKE)(
       tag: (await ask("GET", `${LIST}${made.body.id}/`)).headers.get("etag")!,
     };
     expect(await signIns("kim")).toEqual([...Array(10).fill(401), 429]);
-    await until(() => receiver.got.length === 1);
+    await waitFor(() => receiver.got.length === 1);
     const begun = await now();
 
     // Ahead, while jobs run, and while a delivery waits for its next attempt.
     receiver.answers.push(500);
     await changed(record, "before");
-    await until(() => receiver.got.length === 2);
+    await waitFor(() => receiver.got.length === 2);
     await submit();
     setClock(5);
-    await until(async () => (await now()) - begun > 4 * HOUR);
-    await until(() => receiver.got.length === 3);
+    await waitFor(async () => (await now()) - begun > 4 * HOUR);
+    await waitFor(() => receiver.got.length === 3);
     expect(await isSignedIn()).toBe(true);
     // The delay is over, and the next one begins.
     expect(await signIns("kim")).toEqual([401, ...Array(10).fill(429)]);
     await changed(record, "ahead");
     await submit();
-    await until(() => receiver.got.length === 4);
+    await waitFor(() => receiver.got.length === 4);
     receiver.answers.push(500);
     await changed(record, "ahead again");
-    await until(() => receiver.got.length === 5);
+    await waitFor(() => receiver.got.length === 5);
 
     // Back, behind where it began.
     setClock(-3);
-    await until(async () => (await now()) - begun < -2 * HOUR);
+    await waitFor(async () => (await now()) - begun < -2 * HOUR);
     // Tried again at once, not in eight hours.
-    await until(() => receiver.got.length === 6);
+    await waitFor(() => receiver.got.length === 6);
     expect(await isSignedIn()).toBe(true);
     expect(await signIn("ada", PASSWORD)).toBe(200);
     expect(await signIns("kim")).toEqual([...Array(10).fill(401), 429]);
@@ -141,7 +136,7 @@ test.skipIf(!CAN_FAKE)(
     setClock(0);
     await changed(record, "in time again");
     for (const job of jobs)
-      await until(async () => (await ask("GET", `/api/scoring/jobs/${job}`)).body.state === "finished");
+      await waitFor(async () => (await ask("GET", `/api/scoring/jobs/${job}`)).body.state === "finished");
     expect(new Set(jobs).size).toBe(12);
     for (const job of jobs) expect(job).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/);
 
@@ -152,7 +147,7 @@ test.skipIf(!CAN_FAKE)(
     expect(results.map(({ version }) => version)).toEqual([7, 6, 5, 4, 3, 2, 1]);
     const times = results.map(({ at }) => Date.parse(at));
     expect(times).toEqual(times.toSorted((a, b) => b - a));
-    await until(() => receiver.got.length === 9);
+    await waitFor(() => receiver.got.length === 9);
     const { secret } = hook.body as { secret: string };
     expect(receiver.got.map(({ data }) => data.version)).toEqual([1, 2, 2, 3, 4, 4, 5, 6, 7]);
     expect(isSigned(secret, receiver.got.at(-1)!)).toBe(true);

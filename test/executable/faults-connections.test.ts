@@ -6,6 +6,7 @@ import { decode } from "../../src/motif/index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { E7, element, ended, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
 import { dial } from "./raw-http.ts";
+import { waitFor } from "../wait.ts";
 
 /**
  * Idle connections, many sign-ins at once, and a kill while a command runs. `test/bench/starvation.bench.ts` measures how
@@ -40,10 +41,6 @@ const memory = (): number =>
   IS_LINUX
     ? Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.process.pid}/status`, "utf8"))![1]) / 1024
     : 0;
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await Bun.sleep(2);
-};
-
 test("1,000 idle connections use little memory and delay no client", async () => {
   for (let i = 0; i < 20; i++) await (await get("/api/v2/locations/")).text();
   const [filesBefore, memoryBefore] = [files(), memory()];
@@ -53,14 +50,14 @@ test("1,000 idle connections use little memory and delay no client", async () =>
     socket.once("data", () => answered++);
     socket.write("GET /healthz HTTP/1.1\r\nHost: lab\r\n\r\n");
   }
-  await until(() => answered === 1000);
+  await waitFor(() => answered === 1000);
   if (IS_LINUX) expect(files() - filesBefore).toBeGreaterThan(990);
   for (let i = 0; i < 50; i++) expect((await get("/api/v2/locations/")).status).toBe(200);
   const { text } = await post(server.url, runJobMessage({ sequence: E7, patterns: ["L.C.E"] }));
   expect(await ended(server.url, element(text, "JobIdentifier")!)).toBe("finished");
   expect(memory() - memoryBefore).toBeLessThan(150);
   for (const socket of sockets) socket.destroy();
-  await until(() => files() - filesBefore < 20);
+  await waitFor(() => files() - filesBefore < 20);
 });
 
 test("200 simultaneous failed sign-ins are limited by address, while reads and jobs continue", async () => {
@@ -132,7 +129,7 @@ test("a server killed while adding a corpus adds it after a restart", async () =
   const child = (): boolean =>
     !IS_LINUX ||
     readFileSync(`/proc/${server.process.pid}/task/${server.process.pid}/children`, "utf8").trim() !== "";
-  await until(child);
+  await waitFor(child);
   await server.end("SIGKILL");
   server = await start();
   // The import may have continued; then the upload reports that the file exists.
@@ -141,11 +138,10 @@ test("a server killed while adding a corpus adds it after a restart", async () =
     const again = await upload("many");
     const { id } = (await again.json()) as { id: string };
     expect(again.status).toBe(202);
-    let state = "running";
-    while (state === "running" || state === "waiting") {
-      await Bun.sleep(50);
-      ({ state } = (await (await get(`/api/admin/tasks/${id}`)).json()) as { state: string });
-    }
+    const state = await waitFor(async () => {
+      const task = (await (await get(`/api/admin/tasks/${id}`)).json()) as { state: string };
+      return !["running", "waiting"].includes(task.state) && task.state;
+    });
     if (state === "done") break;
     await Bun.sleep(500);
   }
@@ -153,7 +149,7 @@ test("a server killed while adding a corpus adds it after a restart", async () =
   expect(listed.stdout).toMatch(/many.* 30,000 sequences/);
   expect(listed.stdout.match(/many/g)).toHaveLength(1);
   expect((await labd(["corpus", "verify"], { env })).code).toBe(0);
-  await until(() => readdirSync(join(place.directory, "uploads")).length === 0);
+  await waitFor(() => readdirSync(join(place.directory, "uploads")).length === 0);
   // Nothing half-made is left.
   const left = readdirSync(join(place.directory, "corpora")).filter((name) => !/\.(labc|source)$/.test(name));
   expect(left).toEqual([]);

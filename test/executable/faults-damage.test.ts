@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve, type Server } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** A database with a damaged page: whichever process meets it, nothing is written any more, and the log stays JSON. */
 
@@ -122,7 +123,7 @@ test.skipIf(process.platform !== "linux")(
     const { pid } = lab.server.process;
     for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" "))
       process.kill(Number(child), "SIGSEGV");
-    while (!lab.server.log().includes("request process ended")) await Bun.sleep(20);
+    await waitFor(() => lab.server.log().includes("request process ended"));
     await lab.server.end("SIGTERM");
     expect(events(lab.server)).toContain("request process");
   },

@@ -3,6 +3,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { E7, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
 import { CAN_MOUNT, failingDisk, fill, smallDisk, UNLESS_MOUNTED } from "./small-disk.ts";
+import { waitFor } from "../wait.ts";
 
 /** A disk that is full, or becomes read-only, while records are written: refused in clear words, read on, whole afterwards. */
 
@@ -44,14 +45,12 @@ async function openLab(data: string) {
       return { status: response.status, text: await response.text() };
     },
     /** State of a job once it has ended. */
-    async ended(job: string): Promise<string> {
-      for (;;) {
+    ended: (job: string): Promise<string> =>
+      waitFor(async () => {
         const { text } = await lab.ask("GET", `/api/scoring/jobs/${job}`);
         const { state } = JSON.parse(text) as { state: string };
-        if (state !== "queued" && state !== "running") return state;
-        await Bun.sleep(50);
-      }
-    },
+        return state !== "queued" && state !== "running" && state;
+      }),
     async labels(): Promise<string[]> {
       const { text } = await lab.ask("GET", `${LIST}?page_size=max&fields=label`);
       return (JSON.parse(text) as { results: { label: string }[] }).results.map(({ label }) => label);
@@ -142,9 +141,7 @@ test.skipIf(!CAN_MOUNT)(
     const doctor = await labd(["doctor"], { env: lab.env });
     expect(doctor.stdout).toContain("On a full disk nothing new is accepted; existing data stay.");
     // The result of a job finds no room either.
-    for (let i = 0; i < 500 && !lab.server.log().includes("database or disk is full"); i++)
-      await Bun.sleep(20);
-    expect(lab.server.log()).toContain("database or disk is full");
+    await waitFor(() => lab.server.log().includes("database or disk is full"), lab.server.log);
     expect(lab.server.log()).not.toContain("    at ");
     expect(await lab.labels()).toEqual(accepted.toSorted());
     // Killed amid that, and then stopped, it reads again on the same full disk; jobs wait until there is room.

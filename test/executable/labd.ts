@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { element, inEnvelope, NAMESPACE } from "./messages.ts";
+import { waitFor } from "../wait.ts";
 
 export * from "./messages.ts";
 
@@ -45,11 +46,11 @@ export async function killedWhen(
   isReady: () => boolean,
 ): Promise<void> {
   const run = Bun.spawn([LABD, ...words], { stdout: "ignore", stderr: "ignore", env: { PATH: "", ...env } });
-  while (!isReady()) {
-    if (run.exitCode !== null)
-      throw new Error(`labd ${words[0]} ended with ${run.exitCode} before it was killed.`);
-    await Bun.sleep(5);
-  }
+  await waitFor(() => {
+    if (isReady()) return true;
+    if (run.exitCode === null) return false;
+    throw new Error(`labd ${words[0]} ended with ${run.exitCode} before it was killed.`);
+  });
   run.kill("SIGKILL");
   await run.exited;
 }
@@ -78,7 +79,7 @@ export async function killWhileWriting(
     rmSync(output, { force: true });
     const options = { env: { PATH: "", ...env }, cwd, stdout: "ignore", stderr: "ignore" } as const;
     const run = Bun.spawn([LABD, ...words], options);
-    while (done() < least && run.exitCode === null) await Bun.sleep(1);
+    await waitFor(() => done() >= least || run.exitCode !== null);
     run.kill("SIGKILL");
     const code = await run.exited;
     if (done() >= least) return done();
@@ -179,12 +180,9 @@ export const ask = (url: string, operation: string, job: string): ReturnType<typ
     inEnvelope(`<${operation} xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></${operation}>`),
   );
 
-/** Polls until the job has ended and gives its status. */
-export async function ended(url: string, job: string): Promise<string> {
-  for (let i = 0; i < 12_000; i++) {
-    const status = element((await ask(url, "GetStatus", job)).text, "Status");
-    if (status !== "queued" && status !== "running") return status ?? "none";
-    await Bun.sleep(20);
-  }
-  return "still going";
-}
+/** Waits until the job has ended. @returns its status */
+export const ended = (url: string, job: string): Promise<string> =>
+  waitFor(async () => {
+    const status = element((await ask(url, "GetStatus", job)).text, "Status") ?? "none";
+    return status !== "queued" && status !== "running" && status;
+  });

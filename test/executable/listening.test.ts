@@ -7,6 +7,7 @@ import { connect } from "node:tls";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { labd, LABD, scratch, serve } from "./labd.ts";
 import { CAN_MOUNT, fill, smallDisk, UNLESS_MOUNTED } from "./small-disk.ts";
+import { waitFor } from "../wait.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
 
@@ -172,7 +173,7 @@ test.skipIf(PYTHON === null || process.platform !== "linux")(
 test("logs that a systemd socket does not respond, and keeps serving", async () => {
   using data = scratch();
   await using server = await serve(data.directory, [], { NOTIFY_SOCKET: join(data.directory, "none") });
-  while (process.platform === "linux" && !server.log().includes("systemd not notified")) await Bun.sleep(5);
+  await waitFor(() => process.platform !== "linux" || server.log().includes("systemd not notified"));
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });
 
@@ -201,7 +202,7 @@ test.skipIf(OPENSSL === null || process.platform === "win32")(
         socket.on("error", reject);
       });
     const until = async (text: string, count: number): Promise<void> => {
-      while (server.log().split(text).length <= count) await Bun.sleep(10);
+      await waitFor(() => server.log().split(text).length > count);
     };
     expect(server.url).toStartWith("https:");
     expect(await shown()).toBe("old");
@@ -221,7 +222,7 @@ test.skipIf(OPENSSL === null || process.platform === "win32")(
     await until("certificate reloaded", 1);
     expect(await shown()).toBe("new");
     slow.write(body.slice(3));
-    while (!answer.includes("Envelope>")) await Bun.sleep(10);
+    await waitFor(() => answer.includes("Envelope>"));
     expect(answer).toStartWith("HTTP/1.1 500");
     slow.destroy();
     writeFileSync(key, "nonsense");

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -88,7 +89,7 @@ test.skipIf(!isThere)("a Litestream replica lacks only the last moment before a 
     server = await serve(data, words);
     await write(150);
     const before = accepted.length;
-    while ((await restored()).length < before) await Bun.sleep(100);
+    await waitFor(async () => (await restored()).length >= before);
     await write(20);
   } finally {
     litestream.kill("SIGKILL");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Random, random } from "../scoring/contract/random-message.ts";
 import { ask, E7, element, LABD, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
 import { Disk, TRACED } from "./power-cut.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(3_600_000);
 
@@ -76,11 +77,11 @@ class Visitor {
   async finish(path: string, body: unknown): Promise<void> {
     const begun = await this.send("POST", path, body);
     expect([path, begun.status]).toEqual([path, 202]);
-    for (;;) {
-      const { body: task } = await this.send("GET", `/api/admin/tasks/${begun.body.id}`);
-      if (task.state !== "running") return expect(task).toMatchObject({ state: "done" });
-      await Bun.sleep(20);
-    }
+    const task = await waitFor(async () => {
+      const { body: read } = await this.send("GET", `/api/admin/tasks/${begun.body.id}`);
+      return read.state !== "running" && read;
+    });
+    expect(task).toMatchObject({ state: "done" });
   }
 }
 
@@ -135,7 +136,7 @@ async function administrate(visitor: Visitor): Promise<void> {
   const build = await visitor.send("POST", "/api/admin/proteome/builds", { organism: "9606" });
   expect(build.status).toBe(202);
   const path = `/api/admin/proteome/builds/${build.body.id}`;
-  while (/queued|running/.test((await visitor.send("GET", path)).body.state)) await Bun.sleep(50);
+  await waitFor(async () => !/queued|running/.test((await visitor.send("GET", path)).body.state));
   await visitor.promise("families", async (by) => (await by.send("GET", "/api/scoring/proteome")).body);
   await visitor.finish("/api/admin/backups", {});
   await visitor.promise("backups", names("backups"));

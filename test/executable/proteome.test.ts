@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -85,17 +86,17 @@ test("continues a build of the server after SIGKILL, and stores every family onc
     await using server = await serve(files.directory, ["--workers", "1"]);
     const response = await fetch(server.url + path, { method: "POST", headers, body: "{}" });
     expect(response.status).toBe(202);
-    while (stored().length === 0) await Bun.sleep(5);
+    await waitFor(() => stored().length > 0);
     await server.end("SIGKILL");
     return ((await response.json()) as { id: string }).id;
   })();
   const before = stored();
   await using server = await serve(files.directory, ["--workers", "2"]);
-  let build: { state: string; stored: number | null };
-  do {
-    await Bun.sleep(20);
-    build = (await (await fetch(`${server.url}${path}/${id}`, { headers })).json()) as typeof build;
-  } while (build.state === "running");
+  const build = await waitFor(async () => {
+    const response = await fetch(`${server.url}${path}/${id}`, { headers });
+    const read = (await response.json()) as { state: string; stored: number | null };
+    return read.state !== "running" && read;
+  });
   expect(build).toMatchObject({ state: "finished", stored: 496 - 256 * before.length });
   expect((await labd(["proteome", "list"], { env })).stdout).toContain("496 of 496 proteins");
   await server.end("SIGTERM");

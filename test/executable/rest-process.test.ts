@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve, type Server } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** Behaviour that only the process itself shows: another language's client, its memory, and its sudden end. */
 
@@ -135,7 +136,7 @@ test.skipIf(process.platform !== "linux")(
       ({ status }) => status,
       () => "cut off",
     );
-    while (!isSearching()) await Bun.sleep(5);
+    await waitFor(() => isSearching());
     let turns = 0;
     for (; turns < 20; turns++) expect((await send("GET", "places/?page_size=3")).status).toBe(200);
     const searching = processes();
@@ -144,14 +145,9 @@ test.skipIf(process.platform !== "linux")(
     expect(new Set(scores)).toEqual(new Set(["1000"]));
     await server.end("SIGKILL");
     expect(await slow).toBe("cut off");
-    while (
-      searching.some(
-        (child) =>
-          existsSync(`/proc/${child}/maps`) &&
-          readFileSync(`/proc/${child}/stat`, "utf8").split(" ")[2] !== "Z",
-      )
-    )
-      await Bun.sleep(5);
+    const hasEnded = (child: number | string): boolean =>
+      !existsSync(`/proc/${child}/maps`) || readFileSync(`/proc/${child}/stat`, "utf8").split(" ")[2] === "Z";
+    await waitFor(() => searching.every(hasEnded));
     server = await serve(place.directory);
     expect(await total(TUBES)).toBe(COUNT);
   },

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -115,16 +116,13 @@ async function callThrough(name: string): Promise<void> {
   const read = (path: string, init: RequestInit = {}): Promise<Response> =>
     own(path.startsWith("http") ? path : `${outside}/labd${path}`, { ...init, tls } as RequestInit);
   try {
-    for (let tries = 0; ; tries++) {
-      try {
-        await read("/healthz");
-        break;
-      } catch (error) {
-        if (proxy.exitCode !== null || tries > 10_000)
-          throw new Error(`${name}: ${await new Response(proxy.stderr).text()}`, { cause: error });
-        await Bun.sleep(20);
-      }
-    }
+    const isUp = (): Promise<boolean> =>
+      read("/healthz").then(
+        () => true,
+        () => false,
+      );
+    await waitFor(async () => proxy.exitCode !== null || (await isUp()));
+    if (proxy.exitCode !== null) throw new Error(`${name}: ${await new Response(proxy.stderr).text()}`);
     // SOAP, as its clients begin: with the WSDL.
     const wsdl = await (await read("/soap/ConservationScorer?wsdl")).text();
     expect(wsdl).toContain(`location="${outside}/labd/soap/ConservationScorer"`);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /** Uses everything that has a secret, then searches all output for the secrets. */
 
@@ -284,7 +285,7 @@ test("no secret appears in logs, responses, exports, files or process arguments"
   const config = ["--config", file];
 
   await using server = await serve(place.directory, config);
-  while (!server.log().includes("/setup?key=")) await Bun.sleep(10);
+  await waitFor(() => server.log().includes("/setup?key="));
   secrets["setup key"] = /\/setup\?key=(\S+)/.exec(server.log())![1];
   const client = new Client(server.url, outputs);
   const webhook = await issueSecrets(client, secrets, echo.url);
@@ -297,7 +298,7 @@ test("no secret appears in logs, responses, exports, files or process arguments"
     outputs.add("arguments", processArguments);
   }
   echo.allowBackup();
-  while ((await client.get(`/api/admin/tasks/${task.id}`)).state === "running") await Bun.sleep(20);
+  await waitFor(async () => (await client.get(`/api/admin/tasks/${task.id}`)).state !== "running");
   await readEverything(client, secrets);
   await runCommands(outputs, ["--data-dir", place.directory, ...config], elsewhere.directory);
   for (const name of ["labd.sqlite", "labd.sqlite-wal"])

@@ -13,6 +13,7 @@ import {
   serve,
   type Server,
 } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 describe("one server", () => {
   const place = scratch();
@@ -67,7 +68,7 @@ describe("one server", () => {
     const response = await fetch(`${server.url}/docs/json`, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     const id = response.headers.get("x-request-id")!;
-    while (!new RegExp(`${id}.*\n`).test(server.log())) await Bun.sleep(5);
+    await waitFor(() => new RegExp(`${id}.*\n`).test(server.log()));
     const line = server
       .log()
       .split("\n")
@@ -164,7 +165,7 @@ test("SIGTERM finishes running requests, requeues the running job, and exits wit
       () => true,
       () => false,
     );
-  while (await getsIn()) await Bun.sleep(5);
+  await waitFor(async () => !(await getsIn()));
   socket.write(message.slice(300));
   expect(await server.process.exited).toBe(0);
   await closed;

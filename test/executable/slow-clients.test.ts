@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { labd, scratch, serve, type Server } from "./labd.ts";
 import { dial } from "./raw-http.ts";
+import { waitFor } from "../wait.ts";
 
 /**
  * Clients that take their time: with a body, with a header, with reading what they asked for. They are given up, or
@@ -115,23 +116,18 @@ test("clients that stop reading use bounded memory and delay no page", async () 
         `GET /api/v2/locations/?${query} HTTP/1.1\r\nHost: lab\r\nAuthorization: ${authorization}\r\n${more}\r\n`,
       );
     }
-    while ((statuses["200"] ?? 0) + (statuses["503"] ?? 0) < 40) {
+    await waitFor(async () => {
       expect((await get("/api/v2/locations/?page_size=5")).status).toBe(200);
-      await Bun.sleep(20);
-    }
+      return (statuses["200"] ?? 0) + (statuses["503"] ?? 0) >= 40;
+    });
     expect([query, Object.keys(statuses)]).toEqual([query, ["200", "503"]]);
     const grown = memory() - before;
     expect({ query, more, isFlat: grown < FLAT, grown }).toMatchObject({ query, more, isFlat: true });
     for (const socket of sockets) socket.destroy();
     // Their places are free again.
-    for (
-      let i = 0;
-      (await (await get(`/api/v2/locations/?${query}`)).arrayBuffer()).byteLength < 10_000;
-      i++
-    ) {
-      expect(i).toBeLessThan(10_000);
-      await Bun.sleep(20);
-    }
+    await waitFor(
+      async () => (await (await get(`/api/v2/locations/?${query}`)).arrayBuffer()).byteLength >= 10_000,
+    );
   }
 }, 300_000);
 
@@ -156,7 +152,7 @@ test("120 unfinished bodies of 16 MB cost less than 200 MB, and small writes go 
     expect(small.status).toBe(201);
     await small.arrayBuffer();
   }
-  while (statuses.length < 110) await Bun.sleep(20);
+  await waitFor(() => statuses.length >= 110);
   expect(new Set(statuses)).toEqual(new Set(["503"]));
   expect(memory() - before).toBeLessThan(200);
   for (const socket of sockets) socket.destroy();

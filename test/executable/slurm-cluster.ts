@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { waitFor } from "../wait.ts";
 
 /** Slurm on this machine: munge, one controller and one node, with all files in one directory and on free ports. */
 
@@ -70,12 +71,10 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   async #waitUntil(isReady: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + 200_000;
-    while (!(await isReady())) {
+    await waitFor(async () => {
       if (this.#daemons.some(({ exitCode }) => exitCode !== null)) throw new Error("a daemon ended");
-      if (performance.now() > deadline) throw new Error("not ready after 200 seconds");
-      await Bun.sleep(50);
-    }
+      return isReady();
+    });
   }
 
   /** Runs one of Slurm's programs. @returns its output @throws if it fails */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { ask, element, NAMESPACE, processorTime, scratch, seenBy, serve, type Server } from "./labd.ts";
 import { dial, exchange, pour } from "./raw-http.ts";
+import { waitFor } from "../wait.ts";
 
 const HUNDRED_MB = 100_000_000;
 /** Megabytes by which the process may grow while such a message is read. */
@@ -77,7 +78,7 @@ test("responds to a client that sends a whole flood before it reads, and keeps t
   await write("0\r\n\r\n");
   const answers = (): string[] => [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
   const has = async (statuses: string[]): Promise<void> => {
-    for (let i = 0; i < 12_000 && answers().length < statuses.length; i++) await Bun.sleep(20);
+    await waitFor(() => answers().length >= statuses.length);
     expect(answers()).toEqual(statuses);
   };
   await has(["500"]);

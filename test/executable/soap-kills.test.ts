@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pick, random, type Random } from "../scoring/contract/random-message.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 /**
  * The service is killed at random moments while clients submit, ask and fetch. Whatever identifier a client ever held
@@ -94,8 +95,7 @@ test(
       // On a machine that is busy otherwise the moment comes later: a kill before anything was accepted would try nothing.
       const enough = held.length + 2;
       await Bun.sleep(next() * 300);
-      while (held.length < enough && errors.length === 0 && server.process.exitCode === null)
-        await Bun.sleep(5);
+      await waitFor(() => held.length >= enough || errors.length > 0 || server.process.exitCode !== null);
       await server.end("SIGKILL");
       await Promise.all(clients);
       expect(errors).toEqual([]);

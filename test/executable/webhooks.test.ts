@@ -3,13 +3,9 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { isSigned, openReceiver } from "../webhooks/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
-
-const until = async (what: () => boolean): Promise<void> => {
-  for (let i = 0; i < 12_000 && !what(); i++) await Bun.sleep(20);
-  expect(what()).toBe(true);
-};
 
 test("after kill -9 delivers earlier events once and in order", async () => {
   using place = scratch();
@@ -48,7 +44,7 @@ test("after kill -9 delivers earlier events once and in order", async () => {
   database.run("UPDATE webhook_delivery SET due = 0");
   database.close();
   await using server = await serve(directory, words);
-  await until(() => receiver.got.length >= before + labels.length + 1);
+  await waitFor(() => receiver.got.length >= before + labels.length + 1);
   const got = receiver.got.slice(before);
   const records = got.filter(({ type }) => type === "record.created");
   expect(records.map(({ data }) => data.resource)).toEqual(labels.map(() => "locations"));
@@ -105,12 +101,12 @@ test("labd webhook manages webhooks while the server runs", async () => {
     body: JSON.stringify({ label: "Rack" }),
   });
   expect(write.status).toBe(201);
-  await until(() => receiver.got.length === 3);
+  await waitFor(() => receiver.got.length === 3);
   for (const one of [secret, rotated.secret]) expect(isSigned(one, receiver.got[2])).toBe(true);
   const [newest] = await told("deliveries", id, "--count", "1");
   expect(newest).toMatchObject({ event: "record.created" });
   expect((await hook("redeliver", id, newest.id)).code).toBe(0);
-  await until(() => receiver.got.length === 4);
+  await waitFor(() => receiver.got.length === 4);
   expect(receiver.got[3].id).toBe(newest.id);
   const [listed] = await told("list", "ada");
   expect(listed).toMatchObject({

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PREFIX, queueName, resultsKey, encodeResult } from "../../src/farm/redis-records.ts";
-import { Laboratory, until, VERSION } from "./laboratory.ts";
+import { Laboratory, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
+import { waitFor } from "../wait.ts";
 
 /** The cost of a job for the server, in commands: the same on every machine. */
 
@@ -34,11 +35,11 @@ async function commands(redis: RedisServer): Promise<Map<string, number>> {
     const transactions = spyOn(lab.database, "transaction");
     // One turn without a cause for another.
     const farm = lab.serve({ reconcileEvery: 600_000, interval: 600_000 });
-    await until(
+    await waitFor(
       () => lab.store.counts().finished === JOBS,
       () => farm.state(),
     );
-    await until(async () => (await lab.command("EXISTS", resultsKey(queue))) === 0);
+    await waitFor(async () => (await lab.command("EXISTS", resultsKey(queue))) === 0);
     const after = await commands(redis);
     const told = (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
     expect({ read: told("hmget"), forgotten: told("hdel") }).toEqual({ read: 1, forgotten: 1 });

@@ -5,6 +5,7 @@ import {
   type ServerRecord,
   type WorkerRecord,
 } from "../../src/farm/redis-records.ts";
+import { waitFor } from "../wait.ts";
 
 export interface Crowd extends Disposable {
   /** The server's report about itself. */
@@ -18,8 +19,7 @@ export interface Crowd extends Disposable {
  */
 export async function gather(redis: string, workers: number, refusing = 0): Promise<Crowd> {
   const link = new Redis(redis, { maxRetriesPerRequest: null, replyMapping: "legacy" });
-  let server = await readServer(link);
-  for (; server === null; server = await readServer(link)) await Bun.sleep(50);
+  const server = await waitFor(() => readServer(link));
   const { queue, version, commit, scoringVersion } = server;
   const records = Array.from({ length: workers }, (_, i): WorkerRecord => {
     const refusal = i < workers - refusing ? null : "There is no source for the corpus.";

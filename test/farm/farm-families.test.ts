@@ -9,8 +9,9 @@ import { buildFamilies, onThreads, type TaskRunner } from "../../src/scoring/pro
 import { familiesPath } from "../../src/scoring/corpus/families-file.ts";
 import { planBuild } from "../../src/scoring/proteome/plan.ts";
 import { PROTEOME } from "../scoring/proteome-stage.ts";
-import { IDLE_WORKER, Laboratory, until, VERSION } from "./laboratory.ts";
+import { IDLE_WORKER, Laboratory, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
+import { waitFor } from "../wait.ts";
 
 (hasRedis ? test : test.skip)(
   `remote workers build families between jobs, also if one vanishes with a task${hasRedis ? "" : " (SKIPPED without redis-server)"}`,
@@ -29,19 +30,19 @@ import { hasRedis, RedisServer } from "./redis-server.ts";
     rmSync(directory, { recursive: true });
 
     const farm = lab.serve({ lostAfter: 1500 });
-    await until(() => farm.state().state === "there");
+    await waitFor(() => farm.state().state === "there");
     const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
     const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
     await registerWorker(connection, { ...IDLE_WORKER, name: "vanishing", queue });
     connection.disconnect();
     const built = build((tasks) => lab.background.run(tasks, new AbortController().signal));
     let taken: unknown = null;
-    await until(async () => (taken = await lab.command("LPOP", `${PREFIX}:families:${queue}`)) !== null);
+    await waitFor(async () => (taken = await lab.command("LPOP", `${PREFIX}:families:${queue}`)) !== null);
     const provide = async (): Promise<string> => corpus.path;
     const workers = await Promise.all(
       ["one", "two"].map(() => lab.addWorker({ provide, workerUrl: workerAddress() })),
     );
-    await until(() => farm.state().workers.some(({ families }) => families.length > 0));
+    await waitFor(() => farm.state().workers.some(({ families }) => families.length > 0));
     // A job comes first.
     const prediction = await lab.store.insert(
       { identifier: "P", query: "MKTACDEFGHIKLMNPQRSTVWY", model: "continuous", patterns: [] },

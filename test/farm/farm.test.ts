@@ -7,9 +7,10 @@ import { join } from "node:path";
 import type { FarmState } from "../../src/farm/index.ts";
 import { PREFIX, queueName, registerWorker, resultsKey, encodeResult } from "../../src/farm/redis-records.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
-import { IDLE_WORKER, Laboratory, until, VERSION } from "./laboratory.ts";
+import { IDLE_WORKER, Laboratory, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 import { readPrediction } from "../scoring/job-queue.ts";
+import { waitFor } from "../wait.ts";
 
 /** Server and workers in one process; test/executable/farm.test.ts starts processes. */
 
@@ -38,7 +39,7 @@ withRedis(
     const farm = lab.serve();
     await lab.addWorker();
     const [told, hidden] = [await lab.submit("fail-with"), await lab.submit("fail")];
-    await until(() => lab.state(told) === "failed" && lab.state(hidden) === "failed");
+    await waitFor(() => lab.state(told) === "failed" && lab.state(hidden) === "failed");
     expect(lab.store.get(told).failure).toBe("The corpus is gone.");
     expect(lab.store.get(hidden).failure).toContain("defect of the program");
     expect(lab.row(told).attempts).toBe(1);
@@ -55,7 +56,7 @@ withRedis("retries a job once if its thread dies", async () => {
     await lab.submit("throw"),
     await lab.submit(`die-once ${join(lab.directory, "died")}`),
   ];
-  await until(() => lab.state(dead) === "failed" && lab.state(once) === "finished");
+  await waitFor(() => lab.state(dead) === "failed" && lab.state(once) === "finished");
   expect(lab.store.get(dead).failure).toContain("ended 2 times");
   expect(lab.row(once).attempts).toBe(2);
 });
@@ -68,7 +69,7 @@ withRedis("the server's deadline stops an endless job, and the next one runs", a
   // On a busy machine the next one, too, may take longer than that.
   for (;;) {
     const next = await lab.submit("finish");
-    await until(() => ["finished", "failed"].includes(lab.state(next)));
+    await waitFor(() => ["finished", "failed"].includes(lab.state(next)));
     if (lab.state(next) === "finished") break;
   }
   await lab.reaches(spun, "failed");
@@ -84,7 +85,7 @@ withRedis("progress is reported, and a cancelled job makes room for the next", a
     await lab.submit("finish"),
     await lab.submit("finish"),
   ];
-  await until(() => farm.progress(slow)?.stage === "homologs");
+  await waitFor(() => farm.progress(slow)?.stage === "homologs");
   expect(farm.progress(slow)).toEqual({ stage: "homologs", fraction: 0.25 });
   for (const id of [slow, never]) {
     lab.store.cancel(id);
@@ -92,7 +93,7 @@ withRedis("progress is reported, and a cancelled job makes room for the next", a
   }
   await lab.reaches(next);
   expect([lab.state(slow), lab.state(never)]).toEqual(["cancelled", "cancelled"]);
-  await until(() => farm.progress(slow) === null);
+  await waitFor(() => farm.progress(slow) === null);
 });
 
 withRedis("finds a cancelled job that is still in the queue", async () => {
@@ -119,7 +120,7 @@ async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string 
   const silent = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 300 };
   const lost = new Worker(queue, never, { connection, prefix: PREFIX, name: "lost", ...silent });
   const id = await lab.submit("finish");
-  await until(() => lab.row(id).worker === "lost");
+  await waitFor(() => lab.row(id).worker === "lost");
   return {
     id,
     queue,
@@ -162,7 +163,7 @@ withRedis("a retry delayed by the wrong clock of a worker runs immediately", asy
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
   await registerWorker(connection, { ...IDLE_WORKER, name: "idle", queue });
   connection.disconnect();
-  await until(async () => (await lab.command("ZCARD", `${key}:prioritized`)) === 2);
+  await waitFor(async () => (await lab.command("ZCARD", `${key}:prioritized`)) === 2);
   const hour = 3_600_000;
   for (const [i, id] of ids.entries()) {
     // As a worker whose clock is an hour ahead, or behind, puts it off.
@@ -170,7 +171,7 @@ withRedis("a retry delayed by the wrong clock of a worker runs immediately", asy
     await lab.command("ZADD", `${key}:delayed`, String((Date.now() + (i === 0 ? hour : -hour)) * 4096), id);
   }
   await lab.addWorker();
-  await until(() => ids.every((id) => lab.state(id) === "finished"));
+  await waitFor(() => ids.every((id) => lab.state(id) === "finished"));
 });
 
 withRedis("a second result of a job changes nothing", async () => {
@@ -212,10 +213,10 @@ withRedis("jobs are offered again after the queue was emptied, and each ends onc
   const ids: string[] = [];
   for (let i = 0; i < 60; i++) ids.push(await lab.submit("finish", `client ${i % 3}`));
   for (const at of [10, 30]) {
-    await until(() => lab.store.counts().finished > at);
+    await waitFor(() => lab.store.counts().finished > at);
     await lab.command("FLUSHDB");
   }
-  await until(
+  await waitFor(
     () => lab.store.counts().finished === 60,
     () => lab.store.counts(),
   );
@@ -230,10 +231,10 @@ withRedis("a draining worker returns jobs that take too long", async () => {
   const farm = lab.serve();
   const first = await lab.addWorker({ concurrency: 2 });
   const [slow, quick] = [await lab.submit("wait"), await lab.submit("finish")];
-  await until(() => lab.state(slow) === "running" && lab.state(quick) === "finished");
+  await waitFor(() => lab.state(slow) === "running" && lab.state(quick) === "finished");
   expect(await first.drain(50)).toBe(true);
   const second = await lab.addWorker();
-  await until(() => lab.row(slow).worker === second.name);
+  await waitFor(() => lab.row(slow).worker === second.name);
   expect(lab.row(slow).attempts).toBe(1);
   expect(farm.state().counts.returned).toBeGreaterThan(0);
 });
@@ -245,7 +246,7 @@ withRedis("a worker of another version takes no jobs, and the pool does the work
   await using lab = open();
   const farm = lab.serve({ mode: "away" });
   await lab.addWorker({ version: "9.9.9" });
-  await until(
+  await waitFor(
     () => refusalOf(farm.state()).includes("9.9.9"),
     () => [farm.state(), lab.logged],
   );
@@ -263,7 +264,7 @@ withRedis("a worker without the right corpus takes no jobs until it has it", asy
   const { hash, path } = await lab.corpora.add({ name: "two", bytes: new Blob([bytes]).stream() });
   const farm = lab.serve();
   await lab.addWorker({ retryAfter: 100 });
-  await until(
+  await waitFor(
     () => refusalOf(farm.state()).includes("There is no server to fetch"),
     () => farm.state(),
   );
@@ -279,7 +280,7 @@ withRedis("a worker without the right corpus takes no jobs until it has it", asy
     },
   });
   const second = await lab.addWorker({ from: [`http://127.0.0.1:${store.port}`], retryAfter: 300 });
-  await until(() => lab.logged.some((line) => line.includes("is not that corpus")));
+  await waitFor(() => lab.logged.some((line) => line.includes("is not that corpus")));
   const id = await lab.submit("finish");
   await lab.reaches(id);
   expect(farm.state().workers.find(({ name }) => name === second.name)?.corpora).toEqual([hash]);
@@ -299,7 +300,7 @@ withRedis("after a change of corpus waiting jobs use the new one, running jobs t
   await lab.reaches(slow, "running");
   const bytes = new Blob([">P1 one\nMKVLAARNDC\n"]).stream();
   const { path, hash } = await lab.corpora.add({ name: "one", bytes });
-  await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
+  await waitFor(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
   const dataDirectory = join(lab.directory, "theirs");
   mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
   writeFileSync(corpusPath(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
@@ -319,10 +320,10 @@ withRedis("after a change of corpus waiting jobs use the new one, running jobs t
 withRedis("a second server leaves the queue alone and scores by itself", async () => {
   await using lab = open();
   const first = lab.serve();
-  await until(() => first.state().state === "there");
+  await waitFor(() => first.state().state === "there");
   await using other = new Laboratory(lab.queue);
   const second = other.serve({ mode: "away" });
-  await until(() => second.state().state === "taken");
+  await waitFor(() => second.state().state === "taken");
   expect(second.state().cause).toContain("each server needs a separate one");
   const id = await other.submit("finish");
   await other.reaches(id);
@@ -335,7 +336,7 @@ withRedis(
     await using lab = open();
     const farm = lab.serve({ mode: "away", retryAfter: 200 });
     await lab.addWorker();
-    await until(() => farm.state().workers.some(({ fits }) => fits));
+    await waitFor(() => farm.state().workers.some(({ fits }) => fits));
     const configure = (bytes: string): Promise<unknown> => redis.command("CONFIG", "SET", "maxmemory", bytes);
     await configure("1");
     try {
@@ -346,7 +347,7 @@ withRedis(
     } finally {
       await configure("0");
     }
-    await until(() => farm.state().state === "there" && !farm.poolMayWork());
+    await waitFor(() => farm.state().state === "there" && !farm.poolMayWork());
     const id = await lab.submit("finish");
     await lab.reaches(id);
     expect(lab.row(id).worker).not.toBeNull();
@@ -359,7 +360,7 @@ withRedis("a worker that lost Redis while verifying its corpus works when Redis 
   await using own = await RedisServer.start(directory);
   await using lab = new Laboratory(own.at(0));
   const farm = lab.serve();
-  await until(() => farm.state().state === "there");
+  await waitFor(() => farm.state().state === "there");
   await lab.corpora.add({ name: "one", bytes: `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n` });
   let isGone = false;
   await lab.addWorker({
@@ -369,7 +370,7 @@ withRedis("a worker that lost Redis while verifying its corpus works when Redis 
       return corpusPath(lab.directory, hash);
     },
   });
-  await until(() => isGone);
+  await waitFor(() => isGone);
   const job = await lab.submit("finish");
   // The worker opens its queue in the meantime.
   await Bun.sleep(500);

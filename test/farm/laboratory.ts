@@ -17,6 +17,7 @@ import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { closeDatabase } from "../../src/platform/sqlite.ts";
 import { openMigrated } from "../database.ts";
+import { waitFor } from "../wait.ts";
 
 const FAULTY_WORKER = new URL("../scoring/faulty-worker.ts", import.meta.url).href;
 export const VERSION = "1.2.3";
@@ -169,7 +170,7 @@ export class Laboratory implements AsyncDisposable {
 
   /** Waits for a state of a job. */
   async reaches(id: string, state = "finished"): Promise<void> {
-    await until(
+    await waitFor(
       () => this.state(id) === state,
       () => [this.#dispatchers.map((one) => one.state()), this.logged],
     );
@@ -188,15 +189,5 @@ export class Laboratory implements AsyncDisposable {
     for (const pool of this.#pools) pool.close();
     closeDatabase(this.database);
     rmSync(this.directory, { recursive: true, force: true });
-  }
-}
-
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what?: () => unknown,
-): Promise<void> {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > 48_000) throw new Error(`It did not come true within 240 s. ${JSON.stringify(what?.())}`);
-    await Bun.sleep(5);
   }
 }

@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { waitFor } from "../wait.ts";
 
 /** A Redis (or Valkey) of the test's own. */
 
@@ -43,19 +44,18 @@ export class RedisServer implements AsyncDisposable {
 
   async restart(): Promise<void> {
     const words = `--port ${this.port} --bind 127.0.0.1 --dir ${this.directory} --save  --appendonly yes --appendfsync always --requirepass farm-secret`;
-    this.#process = Bun.spawn([PROGRAM!, ...words.split(" "), ...this.more], {
+    const started = Bun.spawn([PROGRAM!, ...words.split(" "), ...this.more], {
       stdout: "ignore",
       stderr: "ignore",
     });
-    while (this.#process.exitCode === null) {
-      try {
-        if ((await this.command("PING")) === "PONG") return;
-      } catch {
-        // It is not there yet.
-      }
-      await Bun.sleep(10);
-    }
-    throw new Error(`redis-server ended with ${this.#process.exitCode}`);
+    this.#process = started;
+    const isUp = (): Promise<boolean> =>
+      this.command("PING").then(
+        (answer) => answer === "PONG",
+        () => false,
+      );
+    await waitFor(async () => started.exitCode !== null || (await isUp()));
+    if (started.exitCode !== null) throw new Error(`redis-server ended with ${started.exitCode}`);
   }
 
   async command(...words: string[]): Promise<unknown> {

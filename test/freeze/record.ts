@@ -13,6 +13,7 @@ import type { Json } from "../fixtures/service.ts";
 import { FINISHED, messageNamed, MESSAGES, makeRequest } from "../scoring/soap-messages.ts";
 import { recordPages } from "./pages.ts";
 import { bodyText, compare, Recording } from "./recording.ts";
+import { waitFor } from "../wait.ts";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
 
 const PASSWORD = "correct horse battery";
@@ -201,8 +202,10 @@ class Recorder {
     }
     await post("/api/scoring/watched-queries", { job: jobs[0] });
     const { id: search } = await post("/api/scoring/proteome/searches", { pattern: "P..P" });
-    while ((await this.ask(ada, "GET", `/api/scoring/proteome/searches/${search}`)).state === "running")
-      await Bun.sleep(20);
+    await waitFor(
+      async () =>
+        (await this.ask(ada, "GET", `/api/scoring/proteome/searches/${search}`)).state !== "running",
+    );
     if (every.listed.some(({ path }) => path === "/api/scoring/batches")) {
       const batch = { table: FILES["batch.tsv"], skipInvalid: true };
       every.named["/api/scoring/batches"] = (await post("/api/scoring/batches", batch)).id;
@@ -212,7 +215,7 @@ class Recorder {
     const [corpus] = (await this.ask(ada, "GET", "/api/admin/corpora")).results;
     await post("/api/admin/backups", {}, ada);
     const backups = async () => (await this.ask(ada, "GET", "/api/admin/backups")).results as Json[];
-    while ((await backups()).length === 0) await Bun.sleep(20);
+    await waitFor(async () => (await backups()).length > 0);
     Object.assign(every.named, {
       "/api/scoring/jobs": jobs[0],
       "/api/admin/jobs": jobs[0],
@@ -236,8 +239,10 @@ class Recorder {
       ...["running", "queued"].map((state) => `/api/admin/jobs?state=${state}`),
     ];
     for (const list of lists)
-      while (/"state": ?"(running|queued)"/.test(await (await this.send("GET", list, headers)).text()))
-        await Bun.sleep(20);
+      await waitFor(
+        async () =>
+          !/"state": ?"(running|queued)"/.test(await (await this.send("GET", list, headers)).text()),
+      );
   }
 
   /** Calls an operation as every caller, and once with a body or parameter that is not allowed. */

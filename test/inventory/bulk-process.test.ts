@@ -10,6 +10,7 @@ import { getWriteLock } from "../../src/platform/write-lock.ts";
 import type { Problem } from "../../src/problem.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Lab, openLab } from "./harness.ts";
+import { waitFor } from "../wait.ts";
 
 /** Bulk changes, which another process writes. */
 
@@ -189,7 +190,10 @@ test("leaves no log of the transaction that the server would have to write back"
   expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "logged" })).status).toBe(200);
   const log = () =>
     lab.database.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
-  for (let now = log(); now.checkpointed < now.log; now = log()) await Bun.sleep(5);
+  await waitFor(() => {
+    const now = log();
+    return now.checkpointed >= now.log;
+  });
 }, 30_000);
 
 test("writes nothing when its process is killed, and the next one writes", async () => {

@@ -7,6 +7,7 @@ import { Imports } from "../../src/inventory/imports/imports.ts";
 import type { ImportRequest } from "../../src/inventory/imports/import-thread.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, expectStatuses, type Lab, openLab } from "./harness.ts";
+import { waitFor } from "../wait.ts";
 
 /** Imports run in their own thread, report progress, and survive a restart. */
 
@@ -35,29 +36,25 @@ const total = async (): Promise<Json> =>
   (await lab.send("alice", "GET", "consumables/?name=Thing&page_size=1")).body.total;
 const IMPORT = "consumables/import/";
 
-/** Polls until the import has one of these states. */
-async function until(path: string, ...states: string[]): Promise<Answered> {
-  for (;;) {
+/** Waits until the import has one of these states. */
+const waitForState = (path: string, ...states: string[]): Promise<Answered> =>
+  waitFor(async () => {
     const answer = await lab.send("alice", "GET", path);
     expect(answer.status).toBe(200);
     if (states.includes(String(answer.body.state))) return answer;
     // One that has ended will not get there any more.
     if (answer.body.ended !== null) throw new Error(answer.text);
-    await Bun.sleep(2);
-  }
-}
+    return null;
+  });
 const pathOf = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
 
 test("serves readers during an import while writers wait", async () => {
   const own = { ended: false };
   const imported = send(IMPORT, csv(3000)).finally(() => (own.ended = true));
-  let under: { id: string }[] = [];
-  while (under.length === 0) {
-    await Bun.sleep(1);
-    under = (await lab.send("alice", "GET", "imports/")).body.results as typeof under;
-  }
-  const [{ id }] = under;
-  await until(`imports/${id}/`, "writing");
+  const { id } = await waitFor(
+    async () => ((await lab.send("alice", "GET", "imports/")).body.results as { id: string }[])[0],
+  );
+  await waitForState(`imports/${id}/`, "writing");
   const written = lab.send("alice", "POST", "locations/", { label: "Meanwhile" });
   let reads = 0;
   while (!own.ended) {
@@ -82,9 +79,9 @@ test("runs a background import and reports its progress and result", async () =>
   const accepted = await lab.ask("POST", IMPORT, { as: "alice", body: csv(2000), headers });
   expect([accepted.status, accepted.headers.get("preference-applied")]).toEqual([202, "respond-async"]);
   const path = pathOf(accepted);
-  const seen = await until(path, "writing");
+  const seen = await waitForState(path, "writing");
   expect(seen.body).toMatchObject({ rows: 2000, rows_read: 2000, ended: null });
-  const { body } = await until(path, "finished");
+  const { body } = await waitForState(path, "finished");
   const report = { created: 2000, errors: [] };
   expect(body).toMatchObject({ rows_checked: 2000, rows_written: 2000, report });
   const batch = (body.report as { batch: string }).batch;
@@ -95,23 +92,26 @@ test("runs a background import and reports its progress and result", async () =>
   expect((await lab.send("admin", "GET", "imports/")).body.results).toHaveLength(1);
   const stored = lab.database.query("SELECT file, outcome ->> 'state' AS state FROM import_file").get();
   expect(stored).toEqual({ file: null, state: "finished" });
-  const wrong = await until(pathOf(await send(`${IMPORT}?background=1`, "name,amount\na,many\n")), "refused");
+  const wrong = await waitForState(
+    pathOf(await send(`${IMPORT}?background=1`, "name,amount\na,many\n")),
+    "refused",
+  );
   expect([wrong.body.rows_written, wrong.body.message]).toEqual([
     0,
     "Row 2, amount: A valid number is required.",
   ]);
-  const none = await until(pathOf(await send(`${IMPORT}?background=1`, "")), "failed");
+  const none = await waitForState(pathOf(await send(`${IMPORT}?background=1`, "")), "failed");
   expect(none.body.message).toBe("The file is empty. Its first row must name the columns.");
 });
 
 test("rolls back a cancelled import, and cancels a waiting one", async () => {
   const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(6000))));
-  await until(pathOf(first), "writing");
+  await waitForState(pathOf(first), "writing");
   const waiting = await lab.send("alice", "DELETE", pathOf(second));
   expect(waiting.body.state).toBe("waiting");
   const off = await lab.send("alice", "DELETE", pathOf(first));
   expect([off.status, off.body.state]).toEqual([200, "cancelled"]);
-  await until(pathOf(second), "cancelled");
+  await waitForState(pathOf(second), "cancelled");
   expect(await total()).toBe(0);
   expect((await lab.send("alice", "DELETE", pathOf(first))).status).toBe(409);
   // The turn is given back.
@@ -131,13 +131,13 @@ test("resumes an accepted import after a restart and runs it once", async () => 
   };
   const before = new Imports(database, clock);
   const { id } = await before.accept(request);
-  while (before.get(id, actor).state !== "writing") await Bun.sleep(1);
+  await waitFor(() => before.get(id, actor).state === "writing");
   // As a process that is told to stop; one that is killed leaves the same behind.
   await before.close();
   expect(await total()).toBe(0);
   expect(database.query("SELECT outcome FROM import_file").get()).toEqual({ outcome: null });
   const after = new Imports(database, clock);
-  while (after.get(id, actor).ended === null) await Bun.sleep(2);
+  await waitFor(() => after.get(id, actor).ended !== null);
   expect(after.get(id, actor)).toMatchObject({ state: "finished", report: { created: 5000 } });
   await after.close();
   const later = new Imports(database, clock);
@@ -149,7 +149,7 @@ test("resumes an accepted import after a restart and runs it once", async () => 
   // One that ended the process again and again is given up.
   database.run("UPDATE import_file SET outcome = NULL, file = x'', attempts = 3");
   const last = new Imports(database, clock);
-  while (last.get(id, actor).ended === null) await Bun.sleep(2);
+  await waitFor(() => last.get(id, actor).ended !== null);
   expect(last.get(id, actor).state).toBe("failed");
   await last.close();
 });

@@ -12,6 +12,7 @@ import { closeDatabase } from "../../src/platform/sqlite.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { type Random, seeded } from "./random.ts";
+import { waitFor } from "../wait.ts";
 
 /** Requests that other processes answer. */
 
@@ -333,20 +334,20 @@ test("rejects waiting requests and ends the processes when it is closed", async 
   await Bun.sleep(50);
   pool.close();
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([503, 503, 503]);
-  while (pool.pids.length > 0) await Bun.sleep(5);
+  await waitFor(() => pool.pids.length === 0);
 }, 30_000);
 
 test("ends idle processes", async () => {
   const pool = newPool({ idle: 50 });
   expect((await ask(lab.through(pool), "changes/", "alice")).status).toBe(200);
-  while (pool.pids.length > 0) await Bun.sleep(5);
+  await waitFor(() => pool.pids.length === 0);
 }, 30_000);
 
 test("ends a process that is idle or unread when memory is short, and no other", async () => {
   const pool = newPool();
   const away = lab.through(pool);
   const slow = ask(away, SLOW, "alice");
-  while (pool.pids.length === 0) await Bun.sleep(5);
+  await waitFor(() => pool.pids.length > 0);
   while (releaseMemory());
   expect((await slow).status).toBe(200);
   const unread = await ask(away, "locations/?page_size=max", "alice");
@@ -354,7 +355,7 @@ test("ends a process that is idle or unread when memory is short, and no other",
   expect(await unread.text().catch(String)).toContain("The process that computed the response ended");
   expect((await ask(away, "changes/", "alice")).status).toBe(200);
   expect(releaseMemory()).toBe(true);
-  while (pool.pids.length > 0) await Bun.sleep(5);
+  await waitFor(() => pool.pids.length === 0);
 }, 30_000);
 
 test("keeps processes that a service manager signals", async () => {

@@ -8,6 +8,7 @@ import { VERSION } from "../../src/version.ts";
 import { labd } from "../commands/labd.ts";
 import { operationsOf } from "../described.ts";
 import { E7, runJobMessage } from "../executable/messages.ts";
+import { waitFor } from "../wait.ts";
 
 /** The administration API in memory; its tasks run commands in processes. */
 
@@ -187,7 +188,7 @@ test("an upload can be cancelled, leaves no files, and excludes a second one", a
     (await admin("GET", "tasks")).body.results.find(
       ({ subject }: { subject: string }) => subject === "broken",
     );
-  while (!(await find())?.said.startsWith("Receiving")) await Bun.sleep(20);
+  await waitFor(async () => (await find())?.said.startsWith("Receiving"));
   const second = await add("other", ">A\nACDE\n");
   expect([second.status, second.body.message]).toEqual([
     409,

@@ -3,6 +3,7 @@ import { Problem } from "../../src/problem.ts";
 import { EventStreams, type EventStreamsOptions, type Snapshot } from "../../src/platform/event-streams.ts";
 import { jobSnapshot } from "../../src/scoring/api/json-routes.ts";
 import type { JobObject } from "../../src/scoring/api/json-schemas.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -82,11 +83,6 @@ async function* read(response: Response): AsyncGenerator<Seen> {
   }
 }
 
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 40_000 && !condition(); i++) await Bun.sleep(5);
-  expect(condition()).toBe(true);
-};
-
 describe("a stream", () => {
   test("a stream sends every change once and ends with the final state", async () => {
     const job = open();
@@ -97,7 +93,7 @@ describe("a stream", () => {
       if (event.id === "finished") continue;
       // Nothing is sent for a job that stays as it is.
       const { checks } = job;
-      await until(() => job.checks > checks + 2);
+      await waitFor(() => job.checks > checks + 2);
       job.now = steps[seen.length - 1];
     }
     expect(seen.map(({ event, id }) => `${event} ${id}`)).toEqual([
@@ -124,7 +120,7 @@ describe("a stream", () => {
     const job = open();
     const stream = read(ask(job, "queued-2"));
     const next = stream.next();
-    await until(() => job.checks > 4);
+    await waitFor(() => job.checks > 4);
     job.now = { ...JOB, place: 1 };
     expect(((await next).value as Seen).id).toBe("queued-1");
     expect(job.events.size).toBe(1);
@@ -159,10 +155,10 @@ describe("a stream", () => {
     for (let i = 0; i < 60; i++) {
       job.now = running(i / 100);
       const checks = job.checks;
-      await until(() => job.checks > checks);
+      await waitFor(() => job.checks > checks);
     }
     job.now = finished;
-    await until(() => job.events.size === 0);
+    await waitFor(() => job.events.size === 0);
     const seen = await Array.fromAsync(read(response));
     expect(seen.length).toBeLessThan(15);
     expect(seen.at(-1)!.id).toBe("finished");
@@ -223,7 +219,7 @@ test("checks for changes take at most a tenth of the time", async () => {
     return jobSnapshot(JOB);
   };
   const reader = events.open(read, "a", null, new AbortController().signal).body!.getReader();
-  await until(() => checks.length >= 5);
+  await waitFor(() => checks.length >= 5);
   await reader.cancel();
   // The first one is that with which the stream begins. A timer may be a little early.
   for (let i = 2; i < checks.length; i++) {

@@ -2,6 +2,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { openScoring } from "../../src/scoring/index.ts";
 import { E7 } from "../executable/messages.ts";
 import { openScoringAlone, P53, type ParsedResponse, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 /** Batches on the server, in memory; test/executable/batch-kill.test.ts kills the server. */
 
@@ -172,13 +173,13 @@ test("a batch continues after a restart, with each job once", async () => {
     database
       .query("SELECT json_extract(request, '$.identifier') AS identifier FROM job ORDER BY rid")
       .all() as never;
-  while (jobs().length < 100) await Bun.sleep(1);
+  await waitFor(() => jobs().length >= 100);
   await alone.scoring.close();
   // A kill between the commit of the jobs and that of the batch.
   database.run("UPDATE batch_item SET query = ?, job = NULL WHERE position < 100", [E7]);
   const second = await openScoring({ ...alone.settings, workers: 1 });
   const count = () => database.query("SELECT state FROM task WHERE id = ?").get(id) as { state: string };
-  while (count().state === "running") await Bun.sleep(5);
+  await waitFor(() => count().state !== "running");
   expect(jobs().map(({ identifier }) => identifier)).toEqual(proteins.map(({ identifier }) => identifier));
   expect(
     database
@@ -193,12 +194,12 @@ test("a cancellation that a kill interrupted is finished by the next process", a
   const { id } = (await post({ proteins: TWO, patterns: ["P..P"] })).json;
   const { database } = alone;
   const jobs = () => database.query("SELECT state FROM job").all() as { state: string }[];
-  while (jobs().length < 2) await Bun.sleep(1);
+  await waitFor(() => jobs().length >= 2);
   await alone.scoring.close();
   database.run("UPDATE task SET state = 'cancelled', ended = 1 WHERE id = ?", [id]);
   // No worker takes the jobs: the corpus is gone.
   const second = await openScoring({ ...alone.settings, workers: 1 });
-  while (jobs().some(({ state }) => state === "queued")) await Bun.sleep(1);
+  await waitFor(() => jobs().every(({ state }) => state !== "queued"));
   expect(jobs()).toEqual([{ state: "cancelled" }, { state: "cancelled" }]);
   await second.close();
 });

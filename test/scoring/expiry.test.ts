@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { expireJobs, openSweeper } from "../../src/scoring/jobs/expiry.ts";
 import { openQueue, START, readPrediction } from "./job-queue.ts";
+import { waitFor } from "../wait.ts";
 
 const DAY = 86_400_000;
 
@@ -78,7 +79,7 @@ test("the sweeper expires jobs in batches and logs their number", async () => {
   const log = { info: (...words: unknown[]) => void logged.push(words), problem: () => {} };
   const sweeper = openSweeper({ database, clock, log }, 60_000, 1);
   expect(logged).toEqual([["jobs expired", { expired: 200 }]]);
-  while (logged.length < 3) await Bun.sleep(1);
+  await waitFor(() => logged.length >= 3);
   sweeper.close();
   expect(logged[2]).toEqual(["jobs expired", { expired: 50 }]);
   expect(new Set(states(all))).toEqual(new Set(["expired"]));
@@ -95,6 +96,6 @@ test("the sweeper logs a failed write and retries", async () => {
   const sweeper = openSweeper({ database, clock, log }, 1);
   expect(problems).toEqual(["expiry"]);
   database.run("PRAGMA query_only = 0");
-  while (store.get(id).state !== "expired") await Bun.sleep(1);
+  await waitFor(() => store.get(id).state === "expired");
   sweeper.close();
 });

@@ -7,6 +7,7 @@ import { SearchFiles } from "../../src/scoring/proteome/search-files.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
 import { openScoringAlone, P53, type ParsedResponse, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(60_000);
 
@@ -217,8 +218,9 @@ test("a client's oldest searches make room for its new ones", async () => {
         count: number;
       }
     ).count;
-  while (database.query("SELECT 1 FROM task WHERE client = 'user carl' AND ended IS NULL").get())
-    await Bun.sleep(5);
+  await waitFor(
+    () => !database.query("SELECT 1 FROM task WHERE client = 'user carl' AND ended IS NULL").get(),
+  );
   const insert = database.query(
     `INSERT INTO task (id, kind, subject, client, state, created, ended, shared)
      VALUES (?, 'proteome-search', '', 'user carl', 'finished', 0, 0, ?)`,

@@ -15,6 +15,7 @@ import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { readPrediction } from "./job-queue.ts";
 import { openMigrated } from "../database.ts";
+import { waitFor } from "../wait.ts";
 
 const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
 
@@ -70,15 +71,12 @@ async function submit(word: string, query = `Q${"A".repeat(++queries)}`): Promis
   return id;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(2);
-}
 const state = (id: string): string => store.get(id).state;
 /** A finished job. On a busy machine the first ones may miss the deadline. */
 async function finished(): Promise<string> {
   for (;;) {
     const id = await submit("finish");
-    await until(() => ["finished", "failed"].includes(state(id)));
+    await waitFor(() => ["finished", "failed"].includes(state(id)));
     if (state(id) === "finished") return id;
   }
 }
@@ -92,7 +90,7 @@ function cancel(id: string): JobView {
 test("finishes every job", async () => {
   open({ size: 3 });
   const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
-  await until(() => store.counts().finished === 40);
+  await waitFor(() => store.counts().finished === 40);
   const answers = ids.map((id) => (readPrediction(store, id) as unknown as { query: string }).query);
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
@@ -107,7 +105,7 @@ test("the queue stays unchanged without workers", async () => {
 test("reports the progress of running jobs only", async () => {
   open({ size: 1 });
   const id = await submit("progress");
-  await until(() => pool.progress(id)?.stage === "homologs");
+  await waitFor(() => pool.progress(id)?.stage === "homologs");
   expect(pool.progress(id)).toEqual({ stage: "homologs", fraction: 0.25 });
   expect(state(id)).toBe("running");
   pool.close();
@@ -120,7 +118,7 @@ test("reports when a job starts, reaches another stage and ends", async () => {
   open({ size: 1, changed: () => void reports.push(`${state(id)} ${pool.progress(id)?.stage}`) });
   id = await store.insert({ identifier: "progress", query: "MKL", model: "continuous", patterns: [] });
   pool.wake();
-  await until(() => reports.length === 2);
+  await waitFor(() => reports.length === 2);
   cancel(id);
   expect(reports).toEqual(["running start", "running homologs", "cancelled undefined"]);
 });
@@ -129,7 +127,7 @@ test("fails a job on an error and writes the cause only to the log", async () =>
   open({ size: 1 });
   const hidden = await submit("fail");
   const shown = await submit("fail-with");
-  await until(() => store.counts().failed === 2);
+  await waitFor(() => store.counts().failed === 2);
   expect(store.get(hidden).failure).toContain("defect of the program");
   expect(store.get(shown).failure).toBe("The corpus is gone.");
   expect(logged).toEqual([
@@ -144,7 +142,7 @@ test.each(["throw", "reject", "exit"])(
     open({ size: 1 });
     const id = await submit(word);
     const after = await submit("finish");
-    await until(() => state(after) === "finished");
+    await waitFor(() => state(after) === "finished");
     expect(store.get(id)).toMatchObject({ state: "failed" });
     expect(store.get(id).failure).toContain("ended 2 times");
     expect(logged.filter(({ event }) => event === "worker").map(({ attempts }) => attempts)).toEqual([1, 2]);
@@ -154,7 +152,7 @@ test.each(["throw", "reject", "exit"])(
 test("finishes a job after one crash", async () => {
   open({ size: 1 });
   const id = await submit(`die-once ${join(directory, "died")}`);
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
   expect(logged.length).toBe(1);
 });
 
@@ -171,10 +169,10 @@ test("ends a worker that takes too much memory, and finishes the other jobs", as
   open({ size: 2, workerMemory: 100 * 1024 * 1024 });
   const id = await submit("grow");
   const after = await submit("finish");
-  await until(() => state(after) === "finished" && state(id) === "failed");
+  await waitFor(() => state(after) === "finished" && state(id) === "failed");
   expect(store.get(id).failure).toMatch(/stopped 2 times because the service took more than \d+ MB/);
   const last = await submit("finish");
-  await until(() => state(last) === "finished");
+  await waitFor(() => state(last) === "finished");
 });
 
 test("does not count mapped files as memory of the workers", async () => {
@@ -183,11 +181,11 @@ test("does not count mapped files as memory of the workers", async () => {
   truncateSync(path, 64 * 1024 * 1024);
   open({ size: 1, workerMemory: 200 * 1024 * 1024 });
   const id = await submit(`map ${path}`);
-  await until(() => pool.progress(id)?.stage === "homologs");
+  await waitFor(() => pool.progress(id)?.stage === "homologs");
   // The memory is checked four times a second.
   await Bun.sleep(1000);
   rmSync(path);
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
   expect(logged).toEqual([]);
 });
 
@@ -207,7 +205,7 @@ test("ends a process that is not needed before a job", async () => {
   const id = await submit(`map ${path}`);
   await child.exited;
   rmSync(path);
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
   expect(logged).toEqual([]);
 });
 
@@ -218,7 +216,7 @@ test("frees the worker of a cancelled job", async () => {
   expect(state(id)).toBe("running");
   expect(cancel(id)).toMatchObject({ id, state: "cancelled", failure: "The job was cancelled." });
   expect(pool.progress(id)).toBeNull();
-  await until(() => state(after) === "finished");
+  await waitFor(() => state(after) === "finished");
   expect(state(id)).toBe("cancelled");
   expect(cancel(id).state).toBe("cancelled");
   expect(() => cancel(after)).toThrow(expect.objectContaining({ code: "conflict" }));
@@ -229,7 +227,7 @@ test("frees the worker of a cancelled job", async () => {
 test("requeues running jobs on close, without counting the attempt", async () => {
   open({ size: 2 });
   const ids = [await submit("spin"), await submit("wait"), await submit("finish")];
-  await until(() => store.counts().running === 2);
+  await waitFor(() => store.counts().running === 2);
   pool.close();
   expect(ids.map(state)).toEqual(["queued", "queued", "queued"]);
   expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
@@ -243,11 +241,11 @@ test("keeps a result until the disk accepts it", async () => {
   );
   const id = await submit("finish");
   const other = await submit("fail");
-  await until(() => logged.length >= 3);
+  await waitFor(() => logged.length >= 3);
   expect([state(id), state(other)]).toEqual(["running", "failed"]);
   expect(logged.some(({ cause }) => String(cause).includes("disk full"))).toBe(true);
   database.run("DROP TRIGGER full");
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
   expect(readPrediction(store, id)).toMatchObject({ query: store.request(id)!.query });
 });
 
@@ -267,7 +265,7 @@ test("writes a result once an import has unlocked the database", async () => {
   over.resolve();
   await held;
   writer.close();
-  await until(() => state(first) === "finished" && state(second) === "finished");
+  await waitFor(() => state(first) === "finished" && state(second) === "finished");
   expect(logged).toEqual([]);
 });
 
@@ -277,10 +275,10 @@ test("continues with the queue once the disk accepts writes", async () => {
     "CREATE TEMP TRIGGER full BEFORE UPDATE ON job WHEN new.state = 'running' BEGIN SELECT RAISE(ABORT, 'disk full'); END",
   );
   const id = await submit("finish");
-  await until(() => logged.length >= 2);
+  await waitFor(() => logged.length >= 2);
   expect(state(id)).toBe("queued");
   database.run("DROP TRIGGER full");
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
 });
 
 describe("idle workers", () => {
@@ -298,11 +296,11 @@ describe("idle workers", () => {
   test("idle workers share the search of a large corpus", async () => {
     await openPair();
     const ids = await Promise.all(Array.from({ length: 20 }, () => submit("finish")));
-    await until(() => ids.every((id) => state(id) === "finished"));
+    await waitFor(() => ids.every((id) => state(id) === "finished"));
     // While another waits nobody helps; the last one has nobody behind it.
     for (const id of ids) expect([1, 2]).toContain(hits(id)!.length);
     const alone = await submit("finish");
-    await until(() => state(alone) === "finished");
+    await waitFor(() => state(alone) === "finished");
     expect(hits(alone)).toHaveLength(2);
   });
 
@@ -311,12 +309,12 @@ describe("idle workers", () => {
     async (query) => {
       await openPair();
       const id = await submit("finish", query);
-      await until(() => state(id) === "finished");
+      await waitFor(() => state(id) === "finished");
       expect(hits(id)).toBeUndefined();
       expect(database.query("SELECT attempts FROM job WHERE id = ?").get(id)).toEqual({ attempts: 1 });
       expect(logged.map(({ event }) => event)).toEqual(query === "DIE" ? ["worker"] : []);
       const next = await submit("finish");
-      await until(() => state(next) === "finished");
+      await waitFor(() => state(next) === "finished");
       expect(hits(next)).toHaveLength(2);
     },
   );
@@ -324,7 +322,7 @@ describe("idle workers", () => {
   test("idle workers that hang end with the deadline of the job", async () => {
     await openPair({ timeout: 300 });
     const id = await submit("finish", "SPIN");
-    await until(() => state(id) === "failed");
+    await waitFor(() => state(id) === "failed");
     expect(store.get(id).failure).toContain("0.3 seconds");
     const next = await finished();
     expect(hits(next)).toHaveLength(2);
@@ -336,7 +334,7 @@ describe("idle workers", () => {
     const id = await submit("finish", "SPIN");
     cancel(id);
     const next = await submit("finish");
-    await until(() => state(next) === "finished");
+    await waitFor(() => state(next) === "finished");
     expect(hits(next)).toHaveLength(2);
     const last = await submit("finish", "SPINS");
     pool.close();
@@ -366,7 +364,7 @@ test("gives the same predictions with one and three workers", async () => {
       queries.map((query) => store.insert({ identifier: "", query, model: "continuous", patterns })),
     );
     pool.wake();
-    await until(() => ids.every((id) => state(id) === "finished"));
+    await waitFor(() => ids.every((id) => state(id) === "finished"));
     found.push(ids.map((id) => JSON.stringify(readPrediction(store, id))));
     pool.close();
     database.run("DELETE FROM job");
@@ -381,7 +379,7 @@ test("starts the real worker from source, which reports a missing corpus", async
   const { path } = await corpora.add({ name: "one", bytes: ">a\nMKL" });
   rmSync(path);
   const id = await submit("anything");
-  await until(() => state(id) === "failed");
+  await waitFor(() => state(id) === "failed");
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
 
@@ -390,14 +388,14 @@ test("truncating a corpus does not fail running jobs; reading it again fails the
   open(options);
   const { path } = await corpora.add({ name: "one", bytes: ">a\nMKLACDEFGHIKLMNPQRSTVWY" });
   const before = await submit("anything");
-  await until(() => state(before) === "finished");
+  await waitFor(() => state(before) === "finished");
   truncateSync(path, 0);
   const after = await submit("anything");
-  await until(() => state(after) === "finished");
+  await waitFor(() => state(after) === "finished");
   pool.close();
   open(options);
   const later = [await submit("anything"), await submit("anything")];
-  await until(() => later.every((id) => state(id) === "failed"));
+  await waitFor(() => later.every((id) => state(id) === "failed"));
   for (const id of later)
     expect(store.get(id).failure).toMatch(
       /^corpora\/\S+ is truncated or altered: .* Add the corpus again\.$/,
@@ -417,7 +415,7 @@ test.skipIf(process.platform !== "linux")("lowers only the priority of workers",
   const before = new Set(threads());
   open({ size: 1, workerUrl: workerAddress() });
   const id = await submit("anything");
-  await until(() => state(id) === "finished");
+  await waitFor(() => state(id) === "finished");
   const others = threads().filter((thread) => !before.has(thread));
   // The tests themselves may have been started with one.
   const own = getPriority();

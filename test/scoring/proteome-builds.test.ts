@@ -4,6 +4,7 @@ import { openScoring, type Scoring } from "../../src/scoring/index.ts";
 import { listFamilies, readFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { PROTEOME } from "./proteome-stage.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,9 +16,6 @@ async function open(workers: number): Promise<Scoring> {
   alone = await openScoringAlone({ workers });
   await alone.scoring.corpora.add({ name: "some", bytes: PROTEOME });
   return alone.scoring;
-}
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(2);
 }
 /** Proteins with families in files. */
 const stored = ({ corpora }: Scoring): number[] =>
@@ -35,7 +33,7 @@ test("computes the families of a direct build on idle workers", async () => {
   const { id, state } = await builds.start({ organism: "9606" }, "ada");
   expect(state).toBe("running");
   await expect(builds.start({ organism: "9606" }, "bob")).rejects.toThrow("already queued or running");
-  await until(() => builds.find(id).state !== "running");
+  await waitFor(() => builds.find(id).state !== "running");
   expect(builds.find(id)).toMatchObject({ state: "finished", stored: 8, carried: 0, username: "ada" });
   const corpus = corpora.openActive();
   const [{ path }] = listFamilies(corpora.active()!);
@@ -54,7 +52,7 @@ test("runs builds one after the other, and cancels waiting and running ones", as
   expect((await builds.cancel(last.id)).state).toBe("cancelled");
   expect((await builds.cancel(all.id)).state).toBe("cancelled");
   await expect(builds.cancel(all.id)).rejects.toThrow("already ended: it is cancelled");
-  await until(() => builds.find(next.id).state === "finished");
+  await waitFor(() => builds.find(next.id).state === "finished");
   expect(builds.find(next.id)).toMatchObject({ proteins: 2, stored: expect.any(Number) });
   expect(builds.find(last.id).state).toBe("cancelled");
 });
@@ -62,13 +60,13 @@ test("runs builds one after the other, and cancels waiting and running ones", as
 test("continues an interrupted build after a restart, without stored families", async () => {
   const { builds } = await open(1);
   const { id } = await builds.start({}, "ada");
-  await until(() => (builds.find(id).progress?.done ?? 0) > 0);
+  await waitFor(() => (builds.find(id).progress?.done ?? 0) > 0);
   await alone.scoring.close();
   const before = stored(alone.scoring);
   expect(before.length).toBeGreaterThan(0);
   expect(before.length).toBeLessThan(24);
   const second = await openScoring({ ...alone.settings, workers: 1 });
-  await until(() => second.builds.find(id).state === "finished");
+  await waitFor(() => second.builds.find(id).state === "finished");
   expect(second.builds.find(id).stored).toBe(24 - before.length);
   expect(stored(second)).toEqual(Array.from({ length: 24 }, (_, i) => i));
   await second.close();
@@ -77,7 +75,7 @@ test("continues an interrupted build after a restart, without stored families", 
 test("scores a job while a build has the only worker", async () => {
   const { builds } = await open(1);
   const { id } = await builds.start({}, "ada");
-  await until(() => builds.find(id).progress !== null);
+  await waitFor(() => builds.find(id).progress !== null);
   const { json } = await alone.ask("POST", "/jobs", { body: { querySequence: P53, patterns: ["P..P"] } });
   expect((await ended(alone, json.id)).state).toBe("finished");
   expect(builds.find(id).state).toBe("running");
@@ -87,7 +85,7 @@ test("scores a job while a build has the only worker", async () => {
 test("repeats the builds of the previous release for the next one, but not for other proteins", async () => {
   const { builds, corpora } = await open(1);
   const first = await builds.start({ organism: "9606" }, "ada");
-  await until(() => builds.find(first.id).state === "finished");
+  await waitFor(() => builds.find(first.id).state === "finished");
   await builds.follow();
   await corpora.add({ name: "other", bytes: PROTEOME.replaceAll("sp|", "sp|X").replaceAll("A", "G") });
   corpora.use("other");
@@ -100,7 +98,7 @@ test("repeats the builds of the previous release for the next one, but not for o
   await builds.follow();
   const [second] = builds.list();
   expect(second).toMatchObject({ corpus_name: "next", organism: "9606", username: "ada" });
-  await until(() => builds.find(second.id).state === "finished");
+  await waitFor(() => builds.find(second.id).state === "finished");
   expect(builds.find(second.id)).toMatchObject({ stored: 9, carried: 8 });
   await builds.follow();
   expect(builds.list()).toHaveLength(2);

@@ -10,6 +10,7 @@ import { SearchFiles, type SearchRequest } from "../../src/scoring/proteome/sear
 import { ProteomeSearches, type SearchState } from "../../src/scoring/proteome/searches.ts";
 import { proteomeStage } from "./proteome-stage.ts";
 import { SAMPLE } from "./sample-prediction.ts";
+import { waitFor } from "../wait.ts";
 
 /** A data directory with the family of one human protein. */
 let dataDirectory: string;
@@ -65,7 +66,7 @@ function stagedSearches(maxRows?: number, files?: SearchFiles) {
     ...(files && { files }),
   });
   const reach = async (id: string, ...states: SearchState[]): Promise<void> => {
-    while (!states.includes(searches.get(id).state)) await Bun.sleep(0);
+    await waitFor(() => states.includes(searches.get(id).state));
   };
   return { searches, started, release, released, reach };
 }
@@ -75,7 +76,7 @@ test("joins equal requests, shows partial rows, and keeps the result", async () 
   const search = searches.open(makeRequest("M"), 0);
   expect(searches.open(makeRequest("M"), 1)).toBe(search);
   release(1);
-  while (search.total === 0) await Bun.sleep(0);
+  await waitFor(() => search.total > 0);
   expect(search.table()).toMatchObject({ searched: 1, rows: [{ protein: { gene: "GENE2" }, q: 0.01 }] });
   release(2);
   await reach(search.id, "finished");

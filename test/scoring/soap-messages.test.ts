@@ -24,6 +24,7 @@ import {
   updateRow,
   withoutVariableParts,
 } from "./soap-messages.ts";
+import { waitFor } from "../wait.ts";
 
 let directory: string;
 let app: App;
@@ -40,7 +41,7 @@ beforeAll(async () => {
   const accepted = await (await send(messageNamed("RunJob: accepted"))).text();
   finished = /<tns:JobIdentifier>([^<]+)</.exec(accepted)![1];
   const status = messageNamed("GetStatus: finished job");
-  while (!(await (await send(status)).text()).includes(">finished<")) await Bun.sleep(5);
+  await waitFor(async () => (await (await send(status)).text()).includes(">finished<"));
 });
 afterAll(async () => {
   await app.close();

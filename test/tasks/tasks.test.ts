@@ -5,6 +5,7 @@ import { Problem } from "../../src/problem.ts";
 import type { Report, Task, TaskKind } from "../../src/tasks/task.ts";
 import { Tasks } from "../../src/tasks/tasks.ts";
 import { openMigrated } from "../database.ts";
+import { waitFor } from "../wait.ts";
 
 let database: Database;
 let now: number;
@@ -160,7 +161,7 @@ test("a kind of task refuses a second one, or queues it", async () => {
   expect(states()).toEqual(["running", "queued", "queued"]);
   await tasks.cancel(ids[1]);
   ends[1].resolve();
-  while (reports.length < 3) await Bun.sleep(1);
+  await waitFor(() => reports.length >= 3);
   expect(states()).toEqual(["finished", "cancelled", "running"]);
   expect(reports.map(({ task }) => task).slice(1)).toEqual([ids[0], ids[2]]);
   await tasks.close();

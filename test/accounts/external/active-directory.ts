@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Attribute, Change, Client } from "ldapts";
 import { type Host, Hosts, whyNoHosts } from "../../executable/network-hosts.ts";
 import { certify } from "../../executable/certificate.ts";
+import { waitFor } from "../../wait.ts";
 
 /**
  * A real Active Directory domain controller: Samba (Debian packages samba, samba-dsdb-modules and samba-ad-provision),
@@ -89,16 +90,15 @@ async function startController(directory: string, host: Host, configuration: str
   const child = host.start(words, log, environment(directory));
   const tlsOptions = { ca: readFileSync(join(directory, "tls/dc-ca.pem"), "utf8"), host: host.address };
   const client = new Client({ url: `ldaps://${host.address}`, tlsOptions });
-  for (;;) {
-    try {
-      await client.bind(`Administrator@${REALM}`, ADMIN_PASSWORD);
-      return client;
-    } catch {
-      if (child.exitCode !== null)
-        throw new Error(`samba ended with ${child.exitCode}: ${readFileSync(log, "utf8")}`);
-      await Bun.sleep(20);
-    }
-  }
+  const isUp = (): Promise<boolean> =>
+    client.bind(`Administrator@${REALM}`, ADMIN_PASSWORD).then(
+      () => true,
+      () => false,
+    );
+  await waitFor(async () => child.exitCode !== null || (await isUp()));
+  if (child.exitCode !== null)
+    throw new Error(`samba ended with ${child.exitCode}: ${readFileSync(log, "utf8")}`);
+  return client;
 }
 
 export class ActiveDirectory implements AsyncDisposable {

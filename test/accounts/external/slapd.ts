@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "bun:test";
 import { certify } from "../../executable/certificate.ts";
+import { waitFor } from "../../wait.ts";
 
 /** A real slapd of the test's own: mdb in a scratch folder, ldap, ldaps, ldapi and StartTLS on free ports. */
 
@@ -150,7 +151,7 @@ async function freeze(child: Bun.Subprocess): Promise<void> {
   const threads = `/proc/${child.pid}/task`;
   const isRunning = (thread: string): boolean =>
     !/\) T /.test(readFileSync(`${threads}/${thread}/stat`, "utf8"));
-  while (existsSync(threads) && readdirSync(threads).some(isRunning)) await Bun.sleep(1);
+  await waitFor(() => !existsSync(threads) || !readdirSync(threads).some(isRunning));
 }
 
 /** Starts one, with what `tree` says in it. */
@@ -197,15 +198,14 @@ access to * by dn.exact="${READER_DN}" read by anonymous auth by * none
       ],
       { stdin: "ignore", stdout: "ignore", stderr: "ignore" },
     );
-    for (;;) {
-      const up = await Bun.connect({ hostname: "127.0.0.1", port: plain, socket: { data() {} } }).then(
+    const isUp = (): Promise<boolean> =>
+      Bun.connect({ hostname: "127.0.0.1", port: plain, socket: { data() {} } }).then(
         (open) => (open.end(), true),
         () => false,
       );
-      if (up) return;
-      if (child.exitCode !== null) throw new Error(`slapd ended with ${child.exitCode}`);
-      await Bun.sleep(10);
-    }
+    const started = child;
+    await waitFor(async () => started.exitCode !== null || (await isUp()));
+    if (started.exitCode !== null) throw new Error(`slapd ended with ${started.exitCode}`);
   };
   const kill = async (): Promise<void> => {
     child?.kill("SIGKILL");

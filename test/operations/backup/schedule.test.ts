@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { BackupFailure, openSchedule } from "../../../src/operations/backup/schedule.ts";
 import { listBackups } from "../../../src/operations/backup/manifest.ts";
 import { openLog } from "../../../src/platform/log.ts";
+import { waitFor } from "../../wait.ts";
 
 const HOUR = 3_600_000;
 
@@ -51,12 +52,9 @@ test("creates a backup if the newest is old, missing or from the future, and ret
       );
     },
   });
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) await Bun.sleep(5);
-  };
   try {
     expect(schedule.isDue()).toBeTrue();
-    await until(() => lines.length === 1);
+    await waitFor(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ event: "backup failed", cause: "no room" });
     expect(failure.read()).toBe("The backup of 2026-11-21T12:00:00.000Z failed: no room");
     await Bun.sleep(50);
@@ -76,7 +74,7 @@ test("creates a backup if the newest is old, missing or from the future, and ret
     code = 0;
     now += 2 * HOUR;
     // It is due still, and so may have made another before this looks.
-    await until(() => lines.length >= 2);
+    await waitFor(() => lines.length >= 2);
     expect(lines[1].event).toBe("backup");
     backup(now);
   } finally {
@@ -117,7 +115,7 @@ test("reports a scheduled backup of damaged content until the next one", async (
     },
   });
   try {
-    while (lines.length < 2) await Bun.sleep(5);
+    await waitFor(() => lines.length >= 2);
     expect(lines[0]).toMatchObject({
       event: "backup of damaged content",
       cause: expect.stringContaining("prediction of job j1"),
