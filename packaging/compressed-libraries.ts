@@ -22,7 +22,7 @@ export const PACKAGES = [
  */
 export async function compressLibraries(): Promise<BunPlugin> {
   const modules = new Map<string, string>();
-  for (const name of PACKAGES) modules.set(name, await moduleOf(name));
+  for (const name of PACKAGES) modules.set(name, await packModule(name));
   const filter = new RegExp(`^(?:${PACKAGES.join("|")})$`);
   const namespace = "compressed";
   return {
@@ -37,7 +37,7 @@ export async function compressLibraries(): Promise<BunPlugin> {
 }
 
 /** The module that stands for a package. */
-async function moduleOf(name: string): Promise<string> {
+async function packModule(name: string): Promise<string> {
   const packed = Bun.gzipSync(await bundle(name), { level: 9 }).toBase64();
   const library = createRequire(import.meta.url)(name) as object;
   const names = Object.keys(library).filter((each) => each !== "default");

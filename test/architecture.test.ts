@@ -166,7 +166,7 @@ function filesUnder(folder: string): string[] {
 const ON_PAGES = ["src/web", "src/scoring/table"];
 
 /** Imports of one file: paths from the root for our own files, names for packages. Types count, except in code of pages. */
-function importsOf(path: string): string[] {
+function readImports(path: string): string[] {
   let text = readFileSync(join(ROOT, path), "utf8").replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
   if (ON_PAGES.some((folder) => within(path, folder))) text = text.replace(/^import type [^;]*;/gm, "");
   return [...text.matchAll(SPECIFIER)].map((match) => {
@@ -184,7 +184,7 @@ const SOURCES = [...filesUnder("src"), ...filesUnder("db")].filter(
   (path) => /\.tsx?$/.test(path) && !path.includes("/assembly/") && !path.endsWith(".d.ts"),
 );
 
-function ruleOf(path: string): [string, Rule] {
+function findRule(path: string): [string, Rule] {
   const folder = Object.keys(RULES)
     .filter((candidate) => within(path, candidate))
     .toSorted((a, b) => b.length - a.length)[0];
@@ -195,8 +195,8 @@ function ruleOf(path: string): [string, Rule] {
 test("every file imports only from the folders that its own folder may use", () => {
   const violations: string[] = [];
   for (const path of SOURCES.filter((path) => !isComposer(path))) {
-    const [folder, rule] = ruleOf(path);
-    for (const imported of importsOf(path)) {
+    const [folder, rule] = findRule(path);
+    for (const imported of readImports(path)) {
       const isFile = existsSync(join(ROOT, imported)) && !imported.startsWith("@");
       const allowed = isFile
         ? [folder, ...rule.files].some((candidate) => within(imported, candidate))
@@ -218,8 +218,8 @@ test("every folder of the scoring service is a layer", () => {
 });
 
 test("finds imports of files and packages", () => {
-  expect(importsOf("src/app/listen.ts")).toContain("src/config.ts");
-  expect(importsOf("src/platform/sqlite.ts")).toContain("bun:sqlite");
+  expect(readImports("src/app/listen.ts")).toContain("src/config.ts");
+  expect(readImports("src/platform/sqlite.ts")).toContain("bun:sqlite");
 });
 
 /** Arrows of the pictures of docs/architecture.md: of folders, and of the files along a request. */
@@ -243,12 +243,12 @@ function reachableFrom(start: string, arrows: readonly [string, string][]): Set<
 
 test("the picture of the folders shows their imports", () => {
   const [arrows] = readPictures();
-  const folderOf = (path: string): string => path.split("/").slice(1, -1)[0] ?? "";
+  const parseFolder = (path: string): string => path.split("/").slice(1, -1)[0] ?? "";
   const real = new Set<string>();
   for (const path of SOURCES.filter((path) => within(path, "src")))
-    for (const imported of importsOf(path).filter((imported) => SOURCES.includes(imported)))
-      if (within(imported, "src") && folderOf(path) !== folderOf(imported))
-        real.add(`${folderOf(path)} --> ${folderOf(imported)}`);
+    for (const imported of readImports(path).filter((imported) => SOURCES.includes(imported)))
+      if (within(imported, "src") && parseFolder(path) !== parseFolder(imported))
+        real.add(`${parseFolder(path)} --> ${parseFolder(imported)}`);
   const pairs = [...real].map((pair) => pair.split(" --> ")).filter(([from, to]) => from && to);
   const hidden = pairs.filter(([from, to]) => !reachableFrom(from, arrows).has(to));
   expect(hidden).toEqual([]);
@@ -258,12 +258,12 @@ test("the picture of the folders shows their imports", () => {
 test("the picture of a request shows imports of files", () => {
   const [, arrows] = readPictures();
   expect(arrows.length).toBeGreaterThan(10);
-  for (const [from, to] of arrows) expect(importsOf(`src/${from}`)).toContain(`src/${to}`);
+  for (const [from, to] of arrows) expect(readImports(`src/${from}`)).toContain(`src/${to}`);
 });
 
 test("there are no import cycles", () => {
   const graph = new Map(
-    SOURCES.map((path) => [path, importsOf(path).filter((imported) => SOURCES.includes(imported))]),
+    SOURCES.map((path) => [path, readImports(path).filter((imported) => SOURCES.includes(imported))]),
   );
   const done = new Set<string>();
   const visit = (path: string, trail: string[]): void => {
@@ -277,7 +277,7 @@ test("there are no import cycles", () => {
 });
 
 test("only route files import Elysia, and only sqlite.ts imports the driver", () => {
-  const users = (name: string): string[] => SOURCES.filter((path) => importsOf(path).includes(name));
+  const users = (name: string): string[] => SOURCES.filter((path) => readImports(path).includes(name));
   for (const path of users("elysia")) {
     expect(path).toMatch(
       /\/(route(-[a-z-]+)?|[a-z-]+-(routes|plugin))\.ts$|^src\/platform\/[a-z-]+\.ts$|^src\/app\//,
@@ -288,7 +288,7 @@ test("only route files import Elysia, and only sqlite.ts imports the driver", ()
 
 test("hooks of Elysia are arrow functions, whose source it can read when the build has minified them", () => {
   const method = /^\s*(?:async )?(?:transform|beforeHandle|afterHandle|mapResponse|parse|resolve|derive)\(/m;
-  for (const path of SOURCES.filter((path) => importsOf(path).includes("elysia")))
+  for (const path of SOURCES.filter((path) => readImports(path).includes("elysia")))
     expect([path, readFileSync(join(ROOT, path), "utf8").match(method)?.[0]]).toEqual([path, undefined]);
 });
 

@@ -32,7 +32,7 @@ export interface Schema {
 export type Paths = Record<string, Record<string, Operation>>;
 
 /** The operations of an OpenAPI document by path and method, with components in place of references to them. */
-export function operationsOf(document: unknown): Paths {
+export function listOperations(document: unknown): Paths {
   const { components, paths } = document as { components: object; paths: Paths };
   const inline = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(inline);
@@ -57,13 +57,13 @@ export function operationsOf(document: unknown): Paths {
 }
 
 /** All properties of an object, those of its parts included. */
-export const propertiesOf = ({ properties = {}, allOf = [] }: Schema): Record<string, Schema> =>
-  Object.assign({}, ...allOf.map(propertiesOf), properties) as Record<string, Schema>;
+export const listProperties = ({ properties = {}, allOf = [] }: Schema): Record<string, Schema> =>
+  Object.assign({}, ...allOf.map(listProperties), properties) as Record<string, Schema>;
 
 const checks = new WeakMap<Schema, ReturnType<typeof Compile>>();
 
 /** Lists the violations of a schema by a value. */
-export function errorsOf(schema: Schema, value: unknown): string[] {
+export function findErrors(schema: Schema, value: unknown): string[] {
   const check = checks.get(schema) ?? Compile(schema as never);
   checks.set(schema, check);
   return [...check.Errors(value as never)].map(({ instancePath, message }) => `${instancePath} ${message}`);
@@ -86,7 +86,7 @@ export function complaints(
   if (answer.text === "") return described.content ? [`${where}: has no body, but is described to`] : [];
   if (!content) return [`${where}: a body of type ${type} is not described`];
   if (type !== "application/json") return [];
-  return errorsOf(content.schema, JSON.parse(answer.text)).map((error) => `${where}: ${error}`);
+  return findErrors(content.schema, JSON.parse(answer.text)).map((error) => `${where}: ${error}`);
 }
 
 /** The request that the examples of an operation make. */
@@ -100,11 +100,11 @@ export function exampleCall(path: string, { parameters, requestBody }: Operation
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   return {
     address: query.size > 0 ? `${address}?${query.toString()}` : address,
-    ...(type === undefined ? {} : bodyOf(type, media!)),
+    ...(type === undefined ? {} : makeBody(type, media!)),
   };
 }
 
-function bodyOf(type: string, { example }: Media): { body: string | FormData; type?: string } {
+function makeBody(type: string, { example }: Media): { body: string | FormData; type?: string } {
   if (type === "multipart/form-data") {
     const body = new FormData();
     body.append("file", new File(["a,b\n"], "a.csv"));
@@ -119,7 +119,7 @@ export function exampleErrors({ parameters, requestBody, responses }: Operation)
   const media = messages.flatMap(({ content = {} }) => Object.values(content));
   return [...parameters, ...media]
     .filter(({ example }) => example !== undefined)
-    .flatMap(({ schema, example }) => errorsOf(schema, example));
+    .flatMap(({ schema, example }) => findErrors(schema, example));
 }
 
 /** True if an operation has an example of its request or of a response, or neither takes nor returns anything. */

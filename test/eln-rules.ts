@@ -58,11 +58,11 @@ const TEXTS = new Set([
 const isWeb = (id: string): boolean => /^https?:\/\/[^\s]+$/.test(id);
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
-const listOf = (value: unknown): unknown[] =>
+const asList = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined ? [] : [value];
 /** Ids of references, each an object with an @id alone. */
-const idsOf = (value: unknown): string[] =>
-  listOf(value).flatMap((each) =>
+const listIds = (value: unknown): string[] =>
+  asList(value).flatMap((each) =>
     isObject(each) && typeof each["@id"] === "string" && Object.keys(each).length === 1 ? [each["@id"]] : [],
   );
 
@@ -124,12 +124,12 @@ function checkHead(nodes: ReadonlyMap<string, ElnNode>, fault: Report): void {
   const none = { "@id": "", "@type": "" };
   const descriptor: ElnNode = nodes.get("ro-crate-metadata.json") ?? none;
   const root: ElnNode = nodes.get("./") ?? none;
-  const far = (value: unknown): ElnNode => nodes.get(idsOf(value)[0]) ?? none;
+  const far = (value: unknown): ElnNode => nodes.get(listIds(value)[0]) ?? none;
   const [publisher, license] = [far(descriptor.sdPublisher), far(root.license)];
   demand(fault, "ro-crate-metadata.json", {
     "the descriptor MUST be a CreativeWork": descriptor["@type"] === "CreativeWork",
-    "the descriptor MUST be about ./": idsOf(descriptor.about).join() === "./",
-    "the descriptor MUST conform to RO-Crate 1.1": idsOf(descriptor.conformsTo).includes(
+    "the descriptor MUST be about ./": listIds(descriptor.about).join() === "./",
+    "the descriptor MUST conform to RO-Crate 1.1": listIds(descriptor.conformsTo).includes(
       "https://w3id.org/ro/crate/1.1",
     ),
     "the descriptor needs a version": typeof descriptor.version === "string",
@@ -176,16 +176,16 @@ function checkTerm(
     [`${term} MUST be a string`]: !TEXTS.has(term) || typeof value === "string",
     [`${term} MUST be an instant`]: !isDate || INSTANT.test(String(value)),
     [`${term} is empty`]: mayBeEmpty || (value !== null && String(value).trim() !== ""),
-    [`${term} is not flat`]: listOf(value).every((each) => !isObject(each) || idsOf(each).length > 0),
+    [`${term} is not flat`]: asList(value).every((each) => !isObject(each) || listIds(each).length > 0),
   });
-  for (const to of idsOf(value)) {
+  for (const to of listIds(value)) {
     linked.add(to);
     demand(fault, id, { [`${term} refers to ${to}, which is not described`]: nodes.has(to) || isWeb(to) });
   }
 }
 
 function checkAuthor(node: ElnNode, nodes: ReadonlyMap<string, ElnNode>, fault: Report): void {
-  const authors = idsOf(node.author).map((id) => nodes.get(id)?.["@type"] ?? "");
+  const authors = listIds(node.author).map((id) => nodes.get(id)?.["@type"] ?? "");
   if (authors.length === 0 || !authors.every((type) => type === "Person" || type === "Organization"))
     fault("author MUST refer to people or organizations", node["@id"]);
 }
@@ -198,11 +198,11 @@ function checkDataset(node: ElnNode, nodes: ReadonlyMap<string, ElnNode>, fault:
     fault("ids of datasets are relative paths that end in /", id);
   for (const term of ["hasPart", "comment", "variableMeasured"]) {
     const value = node[term];
-    if (value !== undefined && (!Array.isArray(value) || idsOf(value).length !== value.length))
+    if (value !== undefined && (!Array.isArray(value) || listIds(value).length !== value.length))
       fault(`${term} MUST be a list of references`, id);
   }
   const types = (term: string): string[] =>
-    idsOf(node[term]).map((to) => nodes.get(to)?.["@type"] ?? "nothing");
+    listIds(node[term]).map((to) => nodes.get(to)?.["@type"] ?? "nothing");
   const allowed = id === "./" ? ["Dataset", "File"] : ["File"];
   if (!types("hasPart").every((type) => allowed.includes(type)))
     fault("a Dataset MUST NOT contain other Datasets", id);

@@ -7,7 +7,7 @@ import { writeFamilies } from "../src/scoring/corpus/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
 import { complaints, exampleCall } from "./described.ts";
-import { EveryOperation, rankOf } from "./fixtures/every-operation.ts";
+import { EveryOperation, operationRank } from "./fixtures/every-operation.ts";
 import type { Json } from "./fixtures/service.ts";
 import { waitFor } from "./wait.ts";
 
@@ -172,7 +172,7 @@ test("every operation refuses a parameter that it does not have", async () => {
   const wrong: string[] = [];
   for (const each of ofJson()) {
     const { method, operation } = each;
-    const { address, body, type } = await every.callOf(each);
+    const { address, body, type } = await every.makeCall(each);
     const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
     const previews = operation.parameters.some(({ name }) => name === "dry_run");
     for (const name of ["no_such_parameter", ...(previews ? [] : ["dry_run"])]) {
@@ -191,7 +191,7 @@ test("every write that does not compare versions refuses If-Match", async () => 
   const headers = session();
   const wrong: string[] = [];
   for (const each of ofJson().filter(({ method, path }) => method !== "GET" && !path.endsWith("/search"))) {
-    const { address, body, type } = await every.callOf(each);
+    const { address, body, type } = await every.makeCall(each);
     const all = { ...headers, ...(type === undefined ? {} : { "Content-Type": type }) };
     const honours = each.operation.parameters.some(({ name }) => name === "If-Match");
     for (const name of honours ? ["If-Unmodified-Since"] : ["If-Match", "If-Unmodified-Since"]) {
@@ -228,12 +228,12 @@ test("every operation responds as documented to every caller, about records that
     administrator,
   ];
   const wrong: string[] = [];
-  for (const each of ofJson().toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const each of ofJson().toSorted((a, b) => operationRank(a) - operationRank(b))) {
     const { method, path, operation } = each;
-    let call = await every.callOf(each);
+    let call = await every.makeCall(each);
     for (const [i, caller] of callers.entries()) {
       // Earlier calls may have removed the record.
-      if (i > 1 && method !== "GET") call = await every.callOf(each);
+      if (i > 1 && method !== "GET") call = await every.makeCall(each);
       const { address, body, type } = call;
       for (const sent of i > 1 && typeof body === "string" ? ["{}", body] : [body]) {
         const headers = { ...caller(), ...(type === undefined ? {} : { "Content-Type": type }) };

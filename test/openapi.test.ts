@@ -9,12 +9,12 @@ import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
 import {
   complaints,
-  errorsOf,
+  findErrors,
   exampleCall,
   exampleErrors,
   hasExample,
   type Operation,
-  operationsOf,
+  listOperations,
   type Paths,
 } from "./described.ts";
 import { waitFor } from "./wait.ts";
@@ -52,7 +52,7 @@ beforeAll(async () => {
   app.accounts.addToken("ada", "test");
   text = await (await app.answer(new Request("http://labd/docs/json"))).text();
   document = JSON.parse(text);
-  paths = operationsOf(document);
+  paths = listOperations(document);
   listed = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -109,7 +109,7 @@ test("every parameter has a type and a description, and page_size takes 5 and ma
       });
   const { schema } = paths["/api/v2/locations"].get.parameters.find(({ name }) => name === "page_size")!;
   const accepted = [5, 1000, "max", 0, 1001, "5", "many"].filter(
-    (size) => errorsOf(schema, size).length === 0,
+    (size) => findErrors(schema, size).length === 0,
   );
   expect(accepted).toEqual([5, 1000, "max"]);
 });
@@ -240,7 +240,7 @@ async function signIn(): Promise<void> {
 }
 
 /** Id of the first entry of a list. */
-async function firstOf(path: string, holds: (entry: { current?: boolean }) => boolean = () => true) {
+async function fetchFirst(path: string, holds: (entry: { current?: boolean }) => boolean = () => true) {
   const response = await send("GET", path, { headers: session });
   const { results } = (await response.json()) as { results: { id: string; current?: boolean }[] };
   return results.find(holds)!.id;
@@ -249,7 +249,7 @@ async function firstOf(path: string, holds: (entry: { current?: boolean }) => bo
 async function runExample({ method, path, operation }: (typeof listed)[number]): Promise<string[]> {
   if (path === "/api/account/sessions/{id}") {
     await signIn();
-    made.set(path, await firstOf("/api/account/sessions", ({ current }) => !current));
+    made.set(path, await fetchFirst("/api/account/sessions", ({ current }) => !current));
   }
   // A task that has ended cannot be cancelled.
   if (operation.operationId.startsWith("cancelTask")) {
@@ -278,7 +278,7 @@ test("every example outside the inventory gets the documented response", async (
   await app.scoring.importFeatures({ source: `${accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
   writeFamilies(corpus, [...familyRecords(app.scoring.corpora.openActive(), [0])]);
   await signIn();
-  made.set("/api/admin/tokens", await firstOf("/api/admin/tokens"));
+  made.set("/api/admin/tokens", await fetchFirst("/api/admin/tokens"));
   const order = ["POST", "PUT", "GET", "DELETE"];
   const found: string[] = [];
   const others = listed

@@ -6,7 +6,7 @@ import { accountRoutes } from "../../src/accounts/routes.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import type { Database } from "../../src/platform/sqlite.ts";
-import { complaints, operationsOf, type Paths } from "../described.ts";
+import { complaints, listOperations, type Paths } from "../described.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { type Answered, type Json, openService } from "../fixtures/service.ts";
 import { fixedClock } from "../inventory/harness.ts";
@@ -35,7 +35,7 @@ beforeEach(async () => {
   await accounts.addUser({ username: "kim", password: PASSWORD });
   for (const name of ["ada", "kim"]) tokens[name] = accounts.addToken(name, "test");
   service = openService(accounts, [...accountRoutes({ accounts, identities, settings: config })]);
-  operations ??= operationsOf((await service.ask("GET", "/docs/json")).body);
+  operations ??= listOperations((await service.ask("GET", "/docs/json")).body);
 });
 
 /** Calls a route as a user by token, or with headers. */

@@ -2,11 +2,11 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { ANONYMOUS } from "../../src/platform/actor.ts";
 import {
   basicHeader,
-  callerOf,
+  identifyCaller,
   MINUTE,
   openAccounts,
   PASSWORD,
-  problemOf,
+  catchProblem,
   request,
   tokenHeader,
 } from "./stage.ts";
@@ -21,7 +21,9 @@ describe("an Authorization header", () => {
     ["Basic a b", "should not contain spaces"],
     ["Basic a2ltOng=", "Invalid username/password."],
   ])("rejects the header %p: %p", async (authorization, message) => {
-    const problem = await problemOf(() => openAccounts().accounts.authenticate(request({ authorization })));
+    const problem = await catchProblem(() =>
+      openAccounts().accounts.authenticate(request({ authorization })),
+    );
     expect(problem.message).toContain(message);
     expect([problem.code, problem.headers]).toEqual([
       "unauthenticated",
@@ -46,7 +48,7 @@ describe("an Authorization header", () => {
     const { accounts, clock } = openAccounts();
     const kim = await accounts.addUser({ username: "kim", password: "long: päßword" });
     await accounts.addUser({ username: "root", superuser: true });
-    const caller = (pair = "kim:long: päßword") => callerOf(accounts, basicHeader(pair));
+    const caller = (pair = "kim:long: päßword") => identifyCaller(accounts, basicHeader(pair));
     expect(await caller()).toBe("kim");
     const hashed = spyOn(Bun.password, "verify");
     for (let i = 0; i < 5; i++) expect(await caller()).toBe("kim");
@@ -60,7 +62,7 @@ describe("an Authorization header", () => {
     accounts.setActive(kim, false);
     expect(await caller("kim:another password")).toBe("unauthenticated");
     for (const authorization of ["Basic !!!", "Basic a2lt", "Basic /zph", "Basic Omtpbg==", "Basic a2kAOng="])
-      expect([authorization, await callerOf(accounts, { authorization })]).toEqual([
+      expect([authorization, await identifyCaller(accounts, { authorization })]).toEqual([
         authorization,
         "unauthenticated",
       ]);
@@ -75,7 +77,9 @@ describe("an Authorization header", () => {
   ])("Basic authentication with %j by %s: %s", async (headers, method, caller) => {
     const { accounts } = openAccounts();
     await accounts.addUser({ username: "kim", password: PASSWORD });
-    expect(await callerOf(accounts, { ...basicHeader(`kim:${PASSWORD}`), ...headers }, method)).toBe(caller);
+    expect(await identifyCaller(accounts, { ...basicHeader(`kim:${PASSWORD}`), ...headers }, method)).toBe(
+      caller,
+    );
   });
 });
 
@@ -86,16 +90,16 @@ describe("tokens", () => {
     const kim = await accounts.addUser({ username: "kim" });
     const short = tokenHeader(accounts.addToken("kim", "short", clock.at + 10));
     clock.at += 9;
-    expect(await callerOf(accounts, short)).toBe("kim");
+    expect(await identifyCaller(accounts, short)).toBe("kim");
     clock.at += 1;
-    expect(await callerOf(accounts, short)).toBe("unauthenticated");
+    expect(await identifyCaller(accounts, short)).toBe("unauthenticated");
     const long = tokenHeader(accounts.addToken("kim", "long"));
     accounts.setActive(kim, false);
-    expect(await callerOf(accounts, long)).toBe("unauthenticated");
+    expect(await identifyCaller(accounts, long)).toBe("unauthenticated");
     accounts.setActive(kim, true);
-    expect(await callerOf(accounts, long)).toBe("kim");
+    expect(await identifyCaller(accounts, long)).toBe("kim");
     accounts.tokens.revokeAll(kim);
-    expect(await callerOf(accounts, long)).toBe("unauthenticated");
+    expect(await identifyCaller(accounts, long)).toBe("unauthenticated");
   });
 
   test("tokens with scope read cannot write; the last use is stored once a minute", async () => {
@@ -106,16 +110,16 @@ describe("tokens", () => {
     const start = clock.at;
     expect(used()).toBeNull();
     for (const method of ["GET", "HEAD", "OPTIONS"])
-      expect(await callerOf(accounts, token, method)).toBe("kim");
+      expect(await identifyCaller(accounts, token, method)).toBe("kim");
     for (const method of ["POST", "PUT", "PATCH", "DELETE"])
-      expect(await callerOf(accounts, token, method)).toBe("forbidden");
+      expect(await identifyCaller(accounts, token, method)).toBe("forbidden");
     const changes = () => (database.query("SELECT total_changes() AS n").get() as { n: number }).n;
     const before = changes();
     clock.at += MINUTE - 1;
-    await callerOf(accounts, token);
+    await identifyCaller(accounts, token);
     expect([changes() - before, used()]).toEqual([0, start]);
     clock.at += 1;
-    await callerOf(accounts, token);
+    await identifyCaller(accounts, token);
     expect([changes() - before, used()]).toEqual([1, start + MINUTE]);
   });
 
@@ -156,5 +160,5 @@ test.each([
   const user = await accounts.addUser({ username: "kim" });
   const add = () => accounts.tokens.add(user, { name });
   if (field === "") add();
-  else expect(Object.keys((await problemOf(add)).fields!)).toEqual([field]);
+  else expect(Object.keys((await catchProblem(add)).fields!)).toEqual([field]);
 });

@@ -3,11 +3,11 @@ import type { Problem } from "../../src/problem.ts";
 import {
   attempt,
   cookieHeader,
-  directoryOf,
+  makeDirectory,
   MINUTE,
   openAccounts,
   PASSWORD,
-  problemOf,
+  catchProblem,
   request,
   tokenHeader,
 } from "./stage.ts";
@@ -73,7 +73,7 @@ describe("confirmation", () => {
     expect(await require("", by(clock.at - 10 * MINUTE))).toBe(`${REQUIRED} provider`);
     expect(await require("", by(0))).toBe(`${REQUIRED} provider`);
     expect(await require("something", by(0))).toBe("invalid_request current_password");
-    accounts.signIns.externalPasswords = directoryOf(lee, "lee");
+    accounts.signIns.externalPasswords = makeDirectory(lee, "lee");
     expect(await require("", by(0))).toBe(`${REQUIRED} password`);
     expect(await require("wrong", by(0))).toBe("invalid_request current_password");
     expect(await require("theirs", by(0))).toBe("ok");
@@ -101,9 +101,9 @@ describe("one-time links", () => {
     const keys = [links.make(null, 1), links.make(kim, 1), links.make(kim, 1)].map(({ key }) => key);
     expect(keys.map((key) => links.find(key)?.user)).toEqual([null, undefined, kim]);
     const codes = [
-      (await problemOf(() => accounts.setUp(keys[2], { username: "eve", password: PASSWORD }))).code,
-      (await problemOf(() => accounts.setPasswordByLink(keys[0], PASSWORD))).code,
-      (await problemOf(() => accounts.setUp(keys[0], { username: "eve", password: "short" }))).code,
+      (await catchProblem(() => accounts.setUp(keys[2], { username: "eve", password: PASSWORD }))).code,
+      (await catchProblem(() => accounts.setPasswordByLink(keys[0], PASSWORD))).code,
+      (await catchProblem(() => accounts.setUp(keys[0], { username: "eve", password: "short" }))).code,
     ];
     expect(codes).toEqual(["not_found", "not_found", "invalid_request"]);
     expect(await accounts.setPasswordByLink(keys[2], PASSWORD)).toBe(kim);
@@ -111,7 +111,7 @@ describe("one-time links", () => {
     expect(await attempt(accounts, { username: "kim", password: PASSWORD })).toBe("ok");
     expect(links.find(keys[0])?.user).toBeNull();
     await accounts.addUser({ username: "root", superuser: true });
-    const late = await problemOf(() => accounts.setUp(keys[0], { username: "ada", password: PASSWORD }));
+    const late = await catchProblem(() => accounts.setUp(keys[0], { username: "ada", password: PASSWORD }));
     expect(late.code).toBe("not_found");
   });
 });

@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AccountOptions } from "../../src/accounts/accounts.ts";
 import { countSecondFactors, MAX_FAILURES, SECOND_FACTOR_KEY } from "../../src/accounts/second-factor.ts";
-import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
+import { decodeBase32, shownCode } from "../fixtures/authenticator.ts";
 import { callerOfRequest } from "../fixtures/request.ts";
 import {
   attempt,
   basicHeader,
-  callerOf,
+  identifyCaller,
   cookieHeader,
-  directoryOf,
+  makeDirectory,
   MINUTE,
   openAccounts,
   PASSWORD,
-  problemOf,
+  catchProblem,
   request,
   tokenHeader,
 } from "./stage.ts";
@@ -122,19 +122,19 @@ describe("codes", () => {
 test("rejects Basic authentication of accounts with a second factor, and requires a code with directory passwords", async () => {
   const { accounts, ada, enrol, shown } = await opened();
   const token = accounts.addToken("ada", "cron");
-  expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("ada");
+  expect(await identifyCaller(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("ada");
   const { secret } = enrol();
-  expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("second_factor_required");
+  expect(await identifyCaller(accounts, basicHeader(`ada:${PASSWORD}`))).toBe("second_factor_required");
   await expect(callerOfRequest(accounts, request(basicHeader(`ada:${PASSWORD}`)))).rejects.toThrow(
     "Use a token",
   );
-  expect(await callerOf(accounts, tokenHeader(token))).toBe("ada");
-  accounts.signIns.externalPasswords = directoryOf(ada, "ada");
+  expect(await identifyCaller(accounts, tokenHeader(token))).toBe("ada");
+  accounts.signIns.externalPasswords = makeDirectory(ada, "ada");
   const signIn = (code = "") => attempt(accounts, { username: "ADA", password: "theirs", code });
   expect(await signIn()).toBe("second_factor_required");
   expect(await signIn("000000")).toBe("second_factor_wrong");
   expect(await signIn(shown(secret))).toBe("ok");
-  expect(await callerOf(accounts, basicHeader("ada:theirs"))).toBe("second_factor_required");
+  expect(await identifyCaller(accounts, basicHeader("ada:theirs"))).toBe("second_factor_required");
 });
 
 test.each([
@@ -148,19 +148,21 @@ test.each([
     expect(await attempt(accounts, { username: "ada", password: PASSWORD })).toBe(administrator);
     expect(await attempt(accounts, { username: "kim", password: PASSWORD })).toBe(user);
     const mustSetUp = administrator !== "ok";
-    expect(await callerOf(accounts, basicHeader(`ada:${PASSWORD}`))).toBe(mustSetUp ? administrator : "ada");
+    expect(await identifyCaller(accounts, basicHeader(`ada:${PASSWORD}`))).toBe(
+      mustSetUp ? administrator : "ada",
+    );
     // A session can do nothing but set it up.
     const opening = await accounts.openSession({ username: "ada", password: PASSWORD }, request());
     const cookie = cookieHeader(opening);
     expect(accounts.mustSetUpSecondFactor(opening.session)).toBe(mustSetUp);
-    expect(await callerOf(accounts, cookie)).toBe(mustSetUp ? "second_factor_missing" : "ada");
+    expect(await identifyCaller(accounts, cookie)).toBe(mustSetUp ? "second_factor_missing" : "ada");
     expect(accounts.authenticate(request(cookie), { enrolling: true }).username).toBe("ada");
     const { secret } = accounts.secondFactors.begin(ada, "ada", "labd");
     accounts.secondFactors.confirm(ada, shown(secret));
-    expect(await callerOf(accounts, cookie)).toBe("ada");
+    expect(await identifyCaller(accounts, cookie)).toBe("ada");
     // A provider asks for its own factors.
     const external = accounts.sessions.open(kim, request(), { hours: 1, session: null, confirmed: 0 });
-    expect(await callerOf(accounts, cookieHeader(external))).toBe("kim");
+    expect(await identifyCaller(accounts, cookieHeader(external))).toBe("kim");
   },
 );
 
@@ -169,7 +171,7 @@ test("a reset ends the sessions, after which the password alone signs in", async
   const code = shown(enrol().secret);
   const opening = await accounts.openSession({ username: "ada", password: PASSWORD, code }, request());
   expect([accounts.resetSecondFactor(ada), accounts.resetSecondFactor(ada)]).toEqual([true, false]);
-  expect(await callerOf(accounts, cookieHeader(opening))).toBeNull();
+  expect(await identifyCaller(accounts, cookieHeader(opening))).toBeNull();
   expect(await signIn()).toBe("ok");
 });
 
@@ -198,7 +200,7 @@ test("the audit log records every step, and the database holds neither secrets n
   const stored = Buffer.from(database.serialize()).toString("latin1");
   for (const text of [again.secret, secret, ...again.recovery, ...recovery])
     expect(stored.includes(text) || stored.includes(text.replaceAll("-", ""))).toBe(false);
-  expect(stored.includes(Buffer.from(bytesOf(again.secret)).toString("latin1"))).toBe(false);
+  expect(stored.includes(Buffer.from(decodeBase32(again.secret)).toString("latin1"))).toBe(false);
 });
 
 test("the key file is private to its owner; recovery codes work without it", async () => {
@@ -215,7 +217,7 @@ test("the key file is private to its owner; recovery codes work without it", asy
     rmSync(keyFile);
     expect(countSecondFactors(database, keyFile)).toEqual({ all: 1, unreadable: ["ada"] });
     const accounts = reopen();
-    const problem = await problemOf(() => accounts.signIn({ ...credentials, code: shown(secret, 1) }));
+    const problem = await catchProblem(() => accounts.signIn({ ...credentials, code: shown(secret, 1) }));
     expect([problem.code, problem.message]).toEqual([
       "second_factor_wrong",
       expect.stringContaining(SECOND_FACTOR_KEY),

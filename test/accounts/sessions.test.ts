@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { callerOf, cookieHeader, MINUTE, openAccounts, PASSWORD, problemOf, request } from "./stage.ts";
+import {
+  identifyCaller,
+  cookieHeader,
+  MINUTE,
+  openAccounts,
+  PASSWORD,
+  catchProblem,
+  request,
+} from "./stage.ts";
 
 describe("sessions", () => {
   test("a session is a cookie; unsafe requests need the CSRF token or an Origin of this site", async () => {
@@ -28,20 +36,20 @@ describe("sessions", () => {
       [{ "sec-fetch-site": "same-origin" }, "DELETE", "kim"],
       [{ cookie: "labd_session=short; other=1" }, "GET", null],
     ] as const)
-      expect([headers, method, await callerOf(accounts, { ...cookie, ...headers }, method)]).toEqual([
+      expect([headers, method, await identifyCaller(accounts, { ...cookie, ...headers }, method)]).toEqual([
         headers,
         method,
         caller,
       ]);
     // A new session replaces that of the request.
     const again = await accounts.openSession(credentials, request(cookie));
-    expect(await callerOf(accounts, cookie)).toBeNull();
+    expect(await identifyCaller(accounts, cookie)).toBeNull();
     const headers = { cookie: `a=b; ${cookieHeader(again).cookie}` };
-    expect(await callerOf(accounts, headers)).toBe("kim");
+    expect(await identifyCaller(accounts, headers)).toBe("kim");
     expect(accounts.sessions.close(request(headers))).toContain("labd_session=; Path=/; Max-Age=0");
-    expect(await callerOf(accounts, headers)).toBeNull();
+    expect(await identifyCaller(accounts, headers)).toBeNull();
     const foreign = request({ origin: "http://evil" });
-    expect((await problemOf(() => accounts.openSession(credentials, foreign))).code).toBe("forbidden");
+    expect((await catchProblem(() => accounts.openSession(credentials, foreign))).code).toBe("forbidden");
   });
 
   test.each([
@@ -68,7 +76,7 @@ describe("sessions", () => {
     const kim = await accounts.addUser({ username: "kim" });
     const open = () => {
       const opened = accounts.sessions.open(kim, request());
-      return () => callerOf(accounts, cookieHeader(opened));
+      return () => identifyCaller(accounts, cookieHeader(opened));
     };
     const start = clock.at;
     const used = open();

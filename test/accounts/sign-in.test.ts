@@ -4,12 +4,12 @@ import { Passwords } from "../../src/accounts/password.ts";
 import {
   attempt,
   basicHeader,
-  callerOf,
-  directoryOf,
+  identifyCaller,
+  makeDirectory,
   MINUTE,
   openAccounts,
   PASSWORD,
-  problemOf,
+  catchProblem,
   request,
 } from "./stage.ts";
 
@@ -22,7 +22,7 @@ describe("throttling", () => {
         expect(await attempt(accounts, { username, password: "wrong horse" })).toBe("unauthenticated");
       clock.at += 10_000;
       const signIn = () => asRequest(request(), () => accounts.signIn({ username, password: PASSWORD }));
-      expect(await problemOf(signIn)).toMatchObject({
+      expect(await catchProblem(signIn)).toMatchObject({
         code: "throttled",
         message: "Request was throttled. Expected available in 20 seconds.",
         headers: { "Retry-After": "20" },
@@ -68,7 +68,7 @@ describe("passwords", () => {
     await accounts.addUser({ username: "lee" });
     const hashed = spyOn(Bun.password, "verify");
     for (const username of ["kim", "lee", "nobody"]) {
-      const problem = await problemOf(() => accounts.signIn({ username, password: "wrong horse" }));
+      const problem = await catchProblem(() => accounts.signIn({ username, password: "wrong horse" }));
       expect(problem.message).toBe("Unable to log in with provided credentials.");
     }
     const hashes = hashed.mock.calls.map(([, hash]) => String(hash));
@@ -108,7 +108,7 @@ describe("a directory", () => {
     const { accounts, clock } = openAccounts();
     const kim = await accounts.addUser({ username: "kim" });
     await accounts.addUser({ username: "lee", password: PASSWORD });
-    const directory = directoryOf(kim, "kim");
+    const directory = makeDirectory(kim, "kim");
     accounts.signIns.externalPasswords = directory;
     return { accounts, clock, directory };
   }
@@ -144,7 +144,7 @@ describe("a directory", () => {
   test("asks the directory again for Basic after five minutes, or once the account is unlinked", async () => {
     const { accounts, clock, directory } = await opened();
     const asked = async () => {
-      expect(await callerOf(accounts, basicHeader("kim:theirs"))).toBe("kim");
+      expect(await identifyCaller(accounts, basicHeader("kim:theirs"))).toBe("kim");
       return directory.asked.length;
     };
     expect([await asked(), await asked()]).toEqual([1, 1]);

@@ -25,7 +25,7 @@ export const tokenHeader = (token: string) => ({ authorization: `Token ${token}`
 export const cookieHeader = ({ cookie }: { cookie: string }) => ({ cookie: cookie.split(";")[0] });
 
 /** The username that a request signs in as, or the code of the problem. */
-export const callerOf = async (
+export const identifyCaller = async (
   accounts: Accounts,
   headers: Record<string, string>,
   method = "GET",
@@ -36,7 +36,7 @@ export const callerOf = async (
   );
 
 /** The problem that some work ends in. */
-export async function problemOf(work: () => unknown): Promise<Problem> {
+export async function catchProblem(work: () => unknown): Promise<Problem> {
   try {
     await work();
   } catch (error) {
@@ -69,7 +69,7 @@ interface TestDirectory extends ExternalPasswords {
 }
 
 /** A directory that knows one account by the password "theirs", and lists what it is asked. */
-export function directoryOf(user: number, username: string): TestDirectory {
+export function makeDirectory(user: number, username: string): TestDirectory {
   const directory: TestDirectory = {
     name: "ldap",
     asked: [],

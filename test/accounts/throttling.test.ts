@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { asRequest } from "../fixtures/request.ts";
-import { attempt, MINUTE, openAccounts, PASSWORD, problemOf, request } from "./stage.ts";
+import { attempt, MINUTE, openAccounts, PASSWORD, catchProblem, request } from "./stage.ts";
 
 const HOME = "192.0.2.10";
 const ELSEWHERE = "198.51.100.7";
@@ -47,7 +47,7 @@ test("delays grow with each failure, up to 15 minutes, and end with a success or
   await fail(10, "kim", ELSEWHERE);
   const delays: string[] = [];
   for (let i = 0; i < 8; i++) {
-    const { headers } = await problemOf(() =>
+    const { headers } = await catchProblem(() =>
       asRequest(request(), () => accounts.signIn({ username: "kim", password: PASSWORD }), ELSEWHERE),
     );
     delays.push(headers["Retry-After"]);

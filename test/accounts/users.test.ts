@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { attempt, openAccounts, problemOf } from "./stage.ts";
+import { attempt, openAccounts, catchProblem } from "./stage.ts";
 
 describe("accounts", () => {
   test.each([
@@ -28,7 +28,7 @@ describe("accounts", () => {
     [{ username: "kim", group: "a\u202eb" }, "group"],
     [{ username: "kim", group: "x".repeat(151) }, "group"],
   ])("rejects %j with an error at %s", async (user, field) => {
-    const problem = await problemOf(() => openAccounts().accounts.addUser(user));
+    const problem = await catchProblem(() => openAccounts().accounts.addUser(user));
     expect([problem.code, Object.keys(problem.fields ?? {})]).toEqual(["invalid_request", [field]]);
   });
 
@@ -41,7 +41,7 @@ describe("accounts", () => {
       group: "g".repeat(150),
     };
     await accounts.addUser(user);
-    expect((await problemOf(() => accounts.addUser(user))).code).toBe("conflict");
+    expect((await catchProblem(() => accounts.addUser(user))).code).toBe("conflict");
     expect([accounts.exists(user.username), accounts.exists("kim")]).toEqual([true, false]);
   });
 

@@ -54,7 +54,7 @@ export interface Design {
   rows: Float64Array[];
 }
 
-export function designOf(samples: readonly Sample[]): Design {
+export function makeDesign(samples: readonly Sample[]): Design {
   const width = samples[0].values.length;
   const splines = Array.from({ length: width }, (_, k) => {
     const sorted = samples.map(({ values }) => values[k]).toSorted((a, b) => a - b);
@@ -85,7 +85,7 @@ export function fitRows(rows: readonly Float64Array[], isTrue: readonly boolean[
     const hessian = Array.from(b, (_, k) => new Float64Array(width).with(k, k === 0 ? 1e-9 : RIDGE));
     for (const [i, row] of rows.entries()) {
       const weight = isTrue[i] ? 0.5 / positives : 0.5 / (1 - positives);
-      const p = 1 / (1 + Math.exp(-scoreOf(b, row)));
+      const p = 1 / (1 + Math.exp(-computeScore(b, row)));
       const residual = weight * ((isTrue[i] ? 1 : 0) - p);
       const curvature = weight * p * (1 - p);
       for (let k = 0; k < width; k++) {
@@ -102,7 +102,7 @@ export function fitRows(rows: readonly Float64Array[], isTrue: readonly boolean[
   return b;
 }
 
-export function scoreOf(b: Float64Array, row: Float64Array): number {
+export function computeScore(b: Float64Array, row: Float64Array): number {
   let sum = b[0];
   for (let k = 0; k < row.length; k++) sum += b[k + 1] * row[k];
   return sum;
@@ -112,37 +112,37 @@ export function scoreOf(b: Float64Array, row: Float64Array): number {
 export function crossValidated(
   { rows }: Design,
   samples: readonly Sample[],
-  foldsOf: readonly { family: number; motifClass: number }[],
+  chooseFolds: readonly { family: number; motifClass: number }[],
   isTraining: (i: number) => boolean,
 ): number[] {
   const scores = rows.map(() => 0);
   for (const cell of Map.groupBy(
     rows.keys(),
-    (i) => `${foldsOf[i].family} ${foldsOf[i].motifClass}`,
+    (i) => `${chooseFolds[i].family} ${chooseFolds[i].motifClass}`,
   ).values()) {
-    const { family, motifClass } = foldsOf[cell[0]];
+    const { family, motifClass } = chooseFolds[cell[0]];
     const training = [...rows.keys()].filter(
       (i) =>
         isTraining(i) &&
-        foldsOf[i].family !== family &&
-        (motifClass < 0 || foldsOf[i].motifClass !== motifClass),
+        chooseFolds[i].family !== family &&
+        (motifClass < 0 || chooseFolds[i].motifClass !== motifClass),
     );
     const b = fitRows(
       training.map((i) => rows[i]),
       training.map((i) => samples[i].isTrue),
     );
-    for (const i of cell) scores[i] = scoreOf(b, rows[i]);
+    for (const i of cell) scores[i] = computeScore(b, rows[i]);
   }
   return scores;
 }
 
 /** Shapes of the fitted terms, scaled so that the chosen samples have mean 0 in each term and z has deviation 1. */
-export function shapesOf(
+export function drawShapes(
   { splines, means, spreads, rows }: Design,
   b: Float64Array,
   random: readonly number[],
 ): Shape[] {
-  const z = random.map((i) => scoreOf(b, rows[i]));
+  const z = random.map((i) => computeScore(b, rows[i]));
   const mean = z.reduce((a, x) => a + x, 0) / z.length;
   const deviation = Math.sqrt(z.reduce((sum, x) => sum + (x - mean) ** 2, 0) / z.length);
   let at = 0;

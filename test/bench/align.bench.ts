@@ -18,7 +18,7 @@ import { openMotif } from "../../src/motif/retention.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { benchData, type Case, familyFromFile, mafftDirectory, readCases } from "./benchmark-data.ts";
 import { areaUnderCurve } from "./additive.ts";
-import { type Aligner, fastaOf, peerAligners, rowsOf, runAligner } from "./peer-aligners.ts";
+import { type Aligner, printFasta, peerAligners, parseRows, runAligner } from "./peer-aligners.ts";
 import { type SimulatedFamily, simulateFamily } from "../fixtures/simulated-family.ts";
 import { median } from "./harness.ts";
 
@@ -45,7 +45,10 @@ function speed(): void {
   const next = random(SEED);
   const { sequences } = simulateFamily(next, { sequences: 101, length: 540, depth: 0.8 });
   const residues = sequences.reduce((sum, { length }) => sum + length, 0);
-  const [large, small] = [fastaOf(sequences), fastaOf(sequences.slice(0, 3).map((s) => s.subarray(0, 40)))];
+  const [large, small] = [
+    printFasta(sequences),
+    printFasta(sequences.slice(0, 3).map((s) => s.subarray(0, 40))),
+  ];
   const times = new Map<string, number[]>();
   const record = (name: string, work: () => void): void => {
     const start = performance.now();
@@ -108,7 +111,7 @@ function accuracy(depth: number): void {
     { name: "labd, pairwise", rows: alignPairwise },
     ...peers.map((peer: Aligner) => ({
       name: peer.name,
-      rows: (sequences: Uint8Array[]) => rowsOf(runAligner(peer, fastaOf(sequences))),
+      rows: (sequences: Uint8Array[]) => parseRows(runAligner(peer, printFasta(sequences))),
     })),
   ];
   const regions = ["motif", `motif ± ${MARGIN}`, "all"] as const;

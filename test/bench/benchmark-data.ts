@@ -67,7 +67,7 @@ export function readCases(directory: string): Case[] {
   } as const;
   const key = (row: Record<string, string>): string => `${row.accession} ${row.elm_class} ${row.start}`;
   const suspects = new Set(table(join(directory, "bench_elm_dev_suspect.tsv")).map(key));
-  const caseOf = (row: Record<string, string>, rest: Omit<Case, keyof Site>): Case => ({
+  const toCase = (row: Record<string, string>, rest: Omit<Case, keyof Site>): Case => ({
     ...rest,
     accession: row.accession,
     expression: row.regex,
@@ -75,7 +75,7 @@ export function readCases(directory: string): Case[] {
     end: Number(row.end),
   });
   const elm = table(join(directory, "bench_elm_dev.tsv")).map((row) =>
-    caseOf(row, {
+    toCase(row, {
       motifClass: row.elm_class,
       isTrue: row.set === "positive",
       parts: parts[row.set as keyof typeof parts],
@@ -84,7 +84,7 @@ export function readCases(directory: string): Case[] {
     }),
   );
   const pairK = table(join(directory, "bench_pairk_dev.tsv")).map((row) =>
-    caseOf(row, {
+    toCase(row, {
       motifClass: row.slim_class,
       isTrue: row.label === "1",
       parts: ["K"],
@@ -198,7 +198,7 @@ export function groupByHomology(
   }));
   const small = openCorpus(packCorpus("proteins", entries));
   const parent = Int32Array.from(accessions.keys());
-  const rootOf = (k: number): number => {
+  const findRoot = (k: number): number => {
     while (parent[k] !== k) k = parent[k];
     return k;
   };
@@ -208,9 +208,9 @@ export function groupByHomology(
     const found = searchRanges(requests, small, [[0, small.sequenceCount]]);
     for (const [k, hits] of found.entries())
       for (const { index } of hits)
-        parent[rootOf(from + k)] = rootOf(accessions.indexOf(small.accession(index)));
+        parent[findRoot(from + k)] = findRoot(accessions.indexOf(small.accession(index)));
   }
-  return new Map(accessions.map((accession, k) => [accession, accessions[rootOf(k)]]));
+  return new Map(accessions.map((accession, k) => [accession, accessions[findRoot(k)]]));
 }
 
 /** The family of a protein, or null if the corpus lacks the protein. */

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
-import { resultsOf, type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
+import { readResults, type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
 import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { median, processorTime, say, withRange } from "./harness.ts";
@@ -121,8 +121,8 @@ async function untilDone({ home, workers, name }: Side, after: number): Promise<
 }
 
 /** The median and the longest prediction. */
-function predictionsOf({ home }: Side): string[] {
-  const texts = Object.values(resultsOf(home)).sort((a, b) => a.length - b.length);
+function readPredictions({ home }: Side): string[] {
+  const texts = Object.values(readResults(home)).sort((a, b) => a.length - b.length);
   return [texts[Math.floor(texts.length / 2)], texts.at(-1)!];
 }
 
@@ -243,7 +243,7 @@ try {
     `  one worker to the pool ${withRange(ratios("farm1", "pool1"), 2)}, two to one ${withRange(ratios("farm2", "farm1"), 2)}`,
   );
   real.forEach(sayCosts);
-  const predictions = predictionsOf(real[1]);
+  const predictions = readPredictions(real[1]);
   for (const side of real) await end(side);
 
   // Workers that compute nothing meet queued jobs, so that submission does not interfere.

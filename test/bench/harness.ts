@@ -19,7 +19,7 @@ export const withRange = (values: readonly number[], digits = 1): string =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
 
 /** Memory of a process in MB (Linux): resident by default, `VmHWM` for its peak. */
-export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM" | "RssFile" = "VmRSS"): number =>
+export const readMemory = (pid: number, field: "VmRSS" | "VmHWM" | "RssFile" = "VmRSS"): number =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? NaN) /
   1024;
 

@@ -11,7 +11,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { median, memoryOf, processorTime, say, sum } from "./harness.ts";
+import { median, readMemory, processorTime, say, sum } from "./harness.ts";
 import { withChildren } from "./rest/service.ts";
 
 const ROWS = Number(process.env.ROWS ?? 100_000);
@@ -32,7 +32,7 @@ interface Service {
 }
 
 /** Of the server and all processes that it started, in milliseconds. */
-const processorTimeOf = (pid: number): number =>
+const readProcessorTime = (pid: number): number =>
   sum(withChildren(pid).map((each) => processorTime(each, "with ended children")));
 
 /** Runs an operation on a fresh process with a reader and a writer. */
@@ -80,20 +80,20 @@ async function underLoad(
       client(writes, 50, () => send("locations/", { method: "POST", headers, body })),
     ];
     await Bun.sleep(300);
-    const atRest = memoryOf(child.pid, "VmRSS");
+    const atRest = readMemory(child.pid, "VmRSS");
     for (const times of [reads, writes]) times.length = 0;
     const start = performance.now();
-    const before = processorTimeOf(child.pid);
+    const before = readProcessorTime(child.pid);
     const outcome = await work({ send });
     const seconds = (performance.now() - start) / 1000;
-    const busy = (processorTimeOf(child.pid) - before) / 1000;
+    const busy = (readProcessorTime(child.pid) - before) / 1000;
     under.done = true;
     await Promise.all(others);
     const waits = [reads, writes].map(
       (times) => `${median(times).toFixed(0)}/${Math.max(...times).toFixed(0)}`,
     );
     say(
-      `${what}: ${seconds.toFixed(1)} s, ${outcome}; reads took ${waits[0]} ms, writes ${waits[1]} ms (median/maximum), ${refused} refused; processor time ${busy.toFixed(1)} s; memory ${atRest.toFixed(0)} MB before, ${memoryOf(child.pid, "VmHWM").toFixed(0)} MB peak, ${memoryOf(child.pid, "VmRSS").toFixed(0)} MB after`,
+      `${what}: ${seconds.toFixed(1)} s, ${outcome}; reads took ${waits[0]} ms, writes ${waits[1]} ms (median/maximum), ${refused} refused; processor time ${busy.toFixed(1)} s; memory ${atRest.toFixed(0)} MB before, ${readMemory(child.pid, "VmHWM").toFixed(0)} MB peak, ${readMemory(child.pid, "VmRSS").toFixed(0)} MB after`,
     );
   } finally {
     child.kill();
@@ -101,7 +101,7 @@ async function underLoad(
   }
 }
 
-const csvOf = (rows: number): string =>
+const makeCsv = (rows: number): string =>
   `name,description,amount,model_type\n${Array.from(
     { length: rows },
     (_, i) => `Item ${i},Description of thing ${i} of its kind,${i % 100},OTHER\n`,
@@ -179,8 +179,8 @@ async function measureAnnotations(token: string): Promise<void> {
 try {
   await labd("user", "add", "bench", "--admin");
   const token = await labd("token", "add", "bench");
-  await underLoad("dry run of CSV", token, imported(csvOf(ROWS), { query: "?dry_run=1" }));
-  await underLoad("import of CSV", token, imported(csvOf(ROWS)));
+  await underLoad("dry run of CSV", token, imported(makeCsv(ROWS), { query: "?dry_run=1" }));
+  await underLoad("import of CSV", token, imported(makeCsv(ROWS)));
   if (PARTS.includes("annotations")) await measureAnnotations(token);
   if (PARTS.includes("files")) await measureFiles(token);
   if (PARTS.includes("samples")) await measureSamples(token, Math.ceil(ROWS / 5));

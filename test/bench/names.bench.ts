@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { LABD, serve } from "../executable/labd.ts";
-import { median, memoryOf, processorTime, quantile, say } from "./harness.ts";
+import { median, readMemory, processorTime, quantile, say } from "./harness.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 20);
 const LIMIT = 50;
@@ -47,7 +47,7 @@ let slow = 0;
     if (!response.ok) throw new Error(`${response.status} for ${query}`);
     return performance.now() - started;
   };
-  const before = memoryOf(server.process.pid);
+  const before = readMemory(server.process.pid);
   const first = await ask("TP53");
   const used = processorTime(server.process.pid);
   const times = new Map<string, number[]>(QUERIES.map((query) => [query, []]));
@@ -62,7 +62,7 @@ let slow = 0;
     `${all.length} queries: median ${median(all).toFixed(1)} ms, 95 % ${quantile(all, 0.95).toFixed(1)} ms, ${each.toFixed(1)} ms of processor time each`,
   );
   for (const [query, time] of worst.slice(0, 5)) say(`slowest: ${time.toFixed(1)} ms for "${query}"`);
-  say(`memory ${before.toFixed(0)} MB before, ${memoryOf(server.process.pid).toFixed(0)} MB after`);
+  say(`memory ${before.toFixed(0)} MB before, ${readMemory(server.process.pid).toFixed(0)} MB after`);
 }
 rmSync(directory, { recursive: true });
 process.exit(slow > LIMIT ? 1 : 0);

@@ -74,16 +74,16 @@ function proteinsToDraw(): string[] {
     .filter(({ taxon }) => EUKARYOTES.has(taxon))
     .map(({ accession }) => accession)
     .filter((accession) => corpus.findAccession(accession) >= 0 && !fitted.has(accession))
-    .filter((accession) => lengthOf(corpus.findAccession(accession)) <= 2000);
+    .filter((accession) => subjectLength(corpus.findAccession(accession)) <= 2000);
   if (others.length < OTHERS) throw new Error(`${others.length} proteins of eukaryotes; ${OTHERS} needed`);
   while (proteins.size < fitted.size + OTHERS) proteins.add(others[Math.floor(next() * others.length)]);
-  const length = (accession: string): number => lengthOf(corpus.findAccession(accession));
+  const length = (accession: string): number => subjectLength(corpus.findAccession(accession));
   return [...proteins]
     .filter((accession) => corpus.findAccession(accession) >= 0)
     .sort((a, b) => length(a) - length(b));
 }
 
-function lengthOf(index: number): number {
+function subjectLength(index: number): number {
   return corpus.offsets[index + 1] - corpus.offsets[index];
 }
 
@@ -125,7 +125,7 @@ const proteins = new Set(matches.map(({ protein }) => protein)).size;
 console.log(`${matches.length} random matches in ${proteins} proteins`);
 
 /** Words for a bin. */
-const titleOf = (bin: number): string => {
+const formatBin = (bin: number): string => {
   const depth = NULL_DEPTHS[Math.floor(bin / (NULL_ORDER.length + 1))];
   return `from ${depth} homologs, ${["disordered", "intermediate", "ordered"][bin % (NULL_ORDER.length + 1)]}`;
 };
@@ -146,21 +146,21 @@ interface Call {
 
 /** Five-fold cross-validation by protein. */
 function crossValidate(model: ScoringModel, name: keyof Statistics): Call[] {
-  const foldOf = new Map(
+  const foldByProtein = new Map(
     [...new Set(matches.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
   );
   return byBin.flatMap((inBin, bin) => {
     const builtIn = NULL_QUANTILES[model][bin][name];
     if (builtIn === null) return [];
-    const valueOf = ({ statistics }: RandomMatch): number => statistics[model][name]!;
+    const readValue = ({ statistics }: RandomMatch): number => statistics[model][name]!;
     const quantiles = Array.from({ length: 5 }, (_, fold) =>
-      computeQuantiles(inBin.filter(({ protein }) => foldOf.get(protein) !== fold).map(valueOf)),
+      computeQuantiles(inBin.filter(({ protein }) => foldByProtein.get(protein) !== fold).map(readValue)),
     );
     return inBin.map((one) => ({
       bin,
       protein: one.protein,
-      crossValidated: tailProbability(quantiles[foldOf.get(one.protein)!], valueOf(one)).p,
-      builtIn: tailProbability(builtIn, valueOf(one)).p,
+      crossValidated: tailProbability(quantiles[foldByProtein.get(one.protein)!], readValue(one)).p,
+      builtIn: tailProbability(builtIn, readValue(one)).p,
     }));
   });
 }
@@ -188,7 +188,7 @@ function printBins(title: string, calls: readonly Call[]): void {
   printCalls(title, calls);
   for (let bin = 0; bin < NULL_BINS; bin++) {
     const inBin = calls.filter((call) => call.bin === bin);
-    if (inBin.length > 0) printCalls(`  ${titleOf(bin)}`, inBin);
+    if (inBin.length > 0) printCalls(`  ${formatBin(bin)}`, inBin);
   }
 }
 

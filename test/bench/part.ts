@@ -5,7 +5,7 @@ export interface Count {
 }
 
 /** Fraction of hits and its standard error, clustered by group (ratio estimator). */
-function partOf(counts: readonly Count[]): { part: number; error: number } {
+function computePart(counts: readonly Count[]): { part: number; error: number } {
   const part = counts.filter(({ isHit }) => isHit).length / counts.length;
   const groups = Map.groupBy(counts, ({ group }) => group);
   let squares = 0;
@@ -17,6 +17,6 @@ function partOf(counts: readonly Count[]): { part: number; error: number } {
 
 /** Percentage with standard error: "5.0 ± 0.4". */
 export function percent(counts: readonly Count[]): string {
-  const { part, error } = partOf(counts);
+  const { part, error } = computePart(counts);
   return `${(100 * part).toFixed(1)} ± ${(100 * error).toFixed(1)}`;
 }

@@ -24,7 +24,7 @@ export function peerAligners(): Aligner[] {
   });
 }
 
-export function fastaOf(sequences: readonly Uint8Array[]): string {
+export function printFasta(sequences: readonly Uint8Array[]): string {
   return sequences.map((sequence, i) => `>s${i}\n${decode(sequence)}\n`).join("");
 }
 
@@ -36,7 +36,7 @@ export function runAligner({ name, command }: Aligner, fasta: string): string {
 }
 
 /** Rows of the sequences but the first, in order, anchored to the first. */
-export function rowsOf(fasta: string): Row[] {
+export function parseRows(fasta: string): Row[] {
   const gapped: Uint8Array[] = [];
   for (const block of fasta.slice(fasta.indexOf(">")).split(">").slice(1)) {
     const line = block.indexOf("\n");

@@ -27,7 +27,7 @@ import { type MotifClass, starterClasses } from "../../src/scoring/corpus/motif-
 import { LABD, serve } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { missing, openPeer, type PeerAnswer, type PeerTimes } from "./pipeline/peer.ts";
-import { median, memoryOf, processorTime, quantile, sum } from "./harness.ts";
+import { median, readMemory, processorTime, quantile, sum } from "./harness.ts";
 
 const SEED = 2026;
 const WORKERS = 2;
@@ -180,7 +180,7 @@ try {
       );
       pairs.push({ ours: answer, theirs: performance.now() - start, answer: theirs });
     }
-    console.log(`peak memory of the service: ${Math.round(memoryOf(pid, "VmHWM"))} MB`);
+    console.log(`peak memory of the service: ${Math.round(readMemory(pid, "VmHWM"))} MB`);
   }
   const found = {
     homologs: sum(answers.map((one) => one.homologs)),

@@ -16,10 +16,10 @@ import {
   areaUnderCurve,
   bootstrap,
   crossValidated,
-  designOf,
+  makeDesign,
   fitRows,
   type Sample,
-  shapesOf,
+  drawShapes,
 } from "./additive.ts";
 import {
   benchCorpus,
@@ -100,12 +100,12 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
 
 type Value = (one: Scored) => number;
 
-const samplesOf = (rows: readonly Scored[], value: Value) =>
+const makeSamples = (rows: readonly Scored[], value: Value) =>
   rows.map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
 
 function printRow(name: string, rows: readonly Scored[], value: Value): void {
   const cells = PARTS.map(({ has }) => {
-    const samples = samplesOf(rows.filter(has), value);
+    const samples = makeSamples(rows.filter(has), value);
     const [low, high] = bootstrap(samples, areaUnderCurve, TIMES, 11);
     return `${areaUnderCurve(samples).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
   });
@@ -184,15 +184,15 @@ const isTraining = ({ case: one }: Scored): boolean => !one.parts.includes("K") 
 /** Scores of all rows by some terms, each fitted without the row's family, or without its family and class. */
 function heldOutScores(rows: readonly Scored[], terms: readonly (typeof TERMS)[number][]) {
   const next = seededRandom(7);
-  const foldOf = new Map<string, number>();
+  const foldByFamily = new Map<string, number>();
   const fold = (name: string): number => {
-    if (!foldOf.has(name)) foldOf.set(name, Math.floor(next() * FOLDS));
-    return foldOf.get(name)!;
+    if (!foldByFamily.has(name)) foldByFamily.set(name, Math.floor(next() * FOLDS));
+    return foldByFamily.get(name)!;
   };
   const families = rows.map((one) => fold(familyNames.get(one.group)!));
   const classes = rows.map((one) => fold(one.case.motifClass));
   const samples = rows.map((one) => ({ ...toSample(one), values: terms.map((term) => one.terms[term]) }));
-  const design = designOf(samples);
+  const design = makeDesign(samples);
   const training = rows.map(isTraining);
   const scores = (byClass: boolean): number[] => {
     const folds = families.map((family, i) => ({ family, motifClass: byClass ? classes[i] : -1 }));
@@ -218,18 +218,18 @@ function printAblation(rows: readonly Scored[]): void {
       rows,
       TERMS.filter((one) => one !== term),
     );
-    const scoreOf = new Map(rows.map((one, i) => [one, byFamilyAndClass[i]]));
-    printRow(`without ${term}`, rows, (one) => scoreOf.get(one)!);
+    const scoreByRow = new Map(rows.map((one, i) => [one, byFamilyAndClass[i]]));
+    printRow(`without ${term}`, rows, (one) => scoreByRow.get(one)!);
   }
 }
 
 async function writeShapes(rows: readonly Scored[]): Promise<void> {
   const training = rows.filter(isTraining);
   const samples = training.map(toSample);
-  const design = designOf(samples);
+  const design = makeDesign(samples);
   const isTrue = samples.map((sample) => sample.isTrue);
   const random = [...samples.keys()].filter((i) => !isTrue[i]);
-  const shapes = shapesOf(design, fitRows(design.rows, isTrue), random);
+  const shapes = drawShapes(design, fitRows(design.rows, isTrue), random);
   const numbers = (values: readonly number[]): string =>
     values.map((value) => Number(value.toPrecision(6))).join(", ");
   const lines = shapes.map(
@@ -253,13 +253,13 @@ const directory = benchData();
 const cases = readCases(directory);
 const corpus = benchCorpus(directory);
 const cache = cacheDirectory();
-const lengthOf = (accession: string): number => {
+const readLength = (accession: string): number => {
   const at = corpus.findAccession(accession);
   return at < 0 ? 0 : corpus.offsets[at + 1] - corpus.offsets[at];
 };
 const tasks = [...Map.groupBy(cases, ({ accession }) => accession)]
   .map(([accession, ofProtein]) => ({ accession, cases: ofProtein }))
-  .sort((a, b) => lengthOf(a.accession) - lengthOf(b.accession));
+  .sort((a, b) => readLength(a.accession) - readLength(b.accession));
 const scored = (
   await onThreads(import.meta.path, tasks, (given) => {
     findFamilies(

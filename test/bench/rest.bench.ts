@@ -14,7 +14,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { median, memoryOf, say } from "./harness.ts";
+import { median, readMemory, say } from "./harness.ts";
 import { startLabd } from "./rest/labd.ts";
 import { startPeer } from "./rest/peer.ts";
 import { creation, type Kind, KINDS, seeded, type Write, writeBeside } from "./rest/requests.ts";
@@ -24,7 +24,7 @@ import {
   processorTimeSince,
   send,
   type Service,
-  valueOf,
+  readValue,
 } from "./rest/service.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
@@ -87,7 +87,7 @@ async function compareResponses(services: readonly Service[], kind: Kind, user: 
   for (let i = 0; i < COMPARED; i++) {
     const path = kind.path(random, RECORDS);
     const values = await Promise.all(
-      services.map(async (service) => valueOf<Page>(service, await send(service, path, { user }))),
+      services.map(async (service) => readValue<Page>(service, await send(service, path, { user }))),
     );
     for (const [n, value] of values.entries())
       for (const key of ["total", "current", "total_pages", "results", "id"] as (keyof Page)[])
@@ -102,25 +102,25 @@ async function measureLists(services: readonly Service[]): Promise<void> {
   const kinds = KINDS.filter(({ name }) => name.includes(WANTED)).flatMap((kind) =>
     kind.users.map((user) => ({ kind, user })),
   );
-  const servicesOf = ({ own }: Kind): readonly Service[] =>
+  const chooseServices = ({ own }: Kind): readonly Service[] =>
     own ? services.filter(({ name }) => EXECUTABLES.includes(name)) : services;
-  for (const { kind, user } of kinds) await compareResponses(servicesOf(kind), kind, user);
+  for (const { kind, user } of kinds) await compareResponses(chooseServices(kind), kind, user);
   for (const every of WRITES)
     for (const { kind, user } of kinds) {
-      const measured = await measure(servicesOf(kind), (i) => {
+      const measured = await measure(chooseServices(kind), (i) => {
         const random = seeded(i);
         const path = kind.path(random, RECORDS);
         const isWrite = every > 0 && i % every === every - 1;
         return { path, user, write: isWrite ? writeBeside(path, random, RECORDS) : undefined };
       });
       const writes = every > 0 ? `, one write in ${every}` : "";
-      report(servicesOf(kind), `${kind.name}, ${user}${writes}`, measured);
+      report(chooseServices(kind), `${kind.name}, ${user}${writes}`, measured);
     }
 }
 
 async function measureCreation(services: readonly Service[]): Promise<void> {
   const count = async (service: Service) =>
-    (await valueOf<Page>(service, await send(service, "locations/?name=New", { user: "admin" }))).total;
+    (await readValue<Page>(service, await send(service, "locations/?name=New", { user: "admin" }))).total;
   const before = await Promise.all(services.map(count));
   const created = new Map(services.map((service) => [service, 0]));
   const measured = await measure(services, (i, service) => {
@@ -148,7 +148,7 @@ try {
   if ("create".includes(WANTED)) await measureCreation(services);
   const [pid] = services[0].pids();
   say(
-    `${services[0].name}: ${memoryOf(pid).toFixed(0)} MB at the end, ${memoryOf(pid, "VmHWM").toFixed(0)} MB peak`,
+    `${services[0].name}: ${readMemory(pid).toFixed(0)} MB at the end, ${readMemory(pid, "VmHWM").toFixed(0)} MB peak`,
   );
 } finally {
   for (const service of services) await service.stop();

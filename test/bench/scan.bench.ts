@@ -17,7 +17,7 @@ import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { LABD, serve } from "../executable/labd.ts";
-import { memoryOf, processorTime, say, withRange } from "./harness.ts";
+import { readMemory, processorTime, say, withRange } from "./harness.ts";
 
 const ROUNDS = 15;
 const WARM_UP = 3;
@@ -97,7 +97,7 @@ say(
     0,
   )} ms`,
 );
-say(`memory       ${memoryOf(server.process.pid).toFixed(0)} MB`);
+say(`memory       ${readMemory(server.process.pid).toFixed(0)} MB`);
 await server.end("SIGTERM");
 for (let i = 0; i < WARM_UP; i++) stages(sequence);
 for (const [stage, milliseconds] of Object.entries(stages(sequence)))

@@ -117,7 +117,7 @@ async function openPackedCorpus(): Promise<Corpus> {
 }
 
 /** Accession of a name in another program's output. */
-const accessionOf = (name: string): string => (name.includes("|") ? name.split("|")[1] : name);
+const parseAccession = (name: string): string => (name.includes("|") ? name.split("|")[1] : name);
 
 /** Indexes of the subjects found, by query. */
 async function readHits(output: string, corpus: Corpus): Promise<Map<string, Set<number>>> {
@@ -125,8 +125,8 @@ async function readHits(output: string, corpus: Corpus): Promise<Map<string, Set
   for (const line of (await Bun.file(output).text()).split("\n")) {
     if (line === "") continue;
     const [query, subject] = line.split("\t");
-    const subjects = found.get(accessionOf(query)) ?? new Set();
-    found.set(accessionOf(query), subjects.add(corpus.findAccession(accessionOf(subject))));
+    const subjects = found.get(parseAccession(query)) ?? new Set();
+    found.set(parseAccession(query), subjects.add(corpus.findAccession(parseAccession(subject))));
   }
   return found;
 }

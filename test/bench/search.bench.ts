@@ -109,9 +109,9 @@ function measureSearches(corpus: Corpus, count: number, exact: boolean): { hits:
     sensitivity.good += good.length;
     sensitivity.found += good.filter((index) => foundIndexes.has(index)).length;
   }
-  const medianOf = (step: keyof (typeof times)[number]): string =>
+  const formatMedian = (step: keyof (typeof times)[number]): string =>
     `${step} ${median(times.map((row) => row[step])).toFixed(1)} ms`;
-  const steps = (["seeds", "scan", "search", "homologs"] as const).map(medianOf).join(", ");
+  const steps = (["seeds", "scan", "search", "homologs"] as const).map(formatMedian).join(", ");
   console.log(`corpus                  ${corpus.sequenceCount} proteins, ${corpus.residueCount} residues`);
   console.log(`${count} queries, median: ${steps}`);
   console.log(`hits ${hits}, homologs ${homologs}; memory ${process.memoryUsage.rss() >> 20} MB`);

@@ -12,7 +12,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Measure, trendOf } from "./soak/process-samples.ts";
+import { type Measure, fitTrend } from "./soak/process-samples.ts";
 import { soak } from "./soak/run.ts";
 
 const REQUESTS_PER_HOUR = 20_000;
@@ -52,7 +52,7 @@ const MEASURES: [Measure, string, number, (median: number) => number][] = [
   ["wal", "WAL, MB", 1, () => 16],
 ];
 for (const [measure, name, digits, limit] of MEASURES) {
-  const { start, median, max, end, growth } = trendOf(report.samples, measure);
+  const { start, median, max, end, growth } = fitTrend(report.samples, measure);
   if (growth > limit(median))
     failures.push(`${name}: grew by ${growth.toFixed(1)}; at most ${limit(median)} allowed`);
   const cells = [start, median, max, end, growth].map((value) => value.toFixed(digits));

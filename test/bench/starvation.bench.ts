@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { E7, element, ended, labd, post, runJobMessage, serve } from "../executable/labd.ts";
 import { dial } from "../executable/raw-http.ts";
-import { median, memoryOf, quantile, say } from "./harness.ts";
+import { median, readMemory, quantile, say } from "./harness.ts";
 
 const [seconds = 5, rounds = 3] = process.argv.slice(2).map(Number);
 const directory = mkdtempSync(join(tmpdir(), "labd-starvation-"));
@@ -49,7 +49,7 @@ async function measure(over: Promise<number>): Promise<Measured> {
       await response.arrayBuffer();
       if (response.status !== 200) throw new Error(`a read was answered by ${response.status}`);
       waits.push(performance.now() - start);
-      most = Math.max(most, memoryOf(server.process.pid));
+      most = Math.max(most, readMemory(server.process.pid));
       await Bun.sleep(3);
     }
   };

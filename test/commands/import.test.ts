@@ -19,13 +19,13 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-files-"));
   data = join(directory, "data");
   createMigrated(join(data, "labd.sqlite"));
-  const opened = await openData(configOf());
+  const opened = await openData(makeConfig());
   await opened.accounts.addUser({ username: "kim", group: "Freezers" });
   opened.close();
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const configOf = (port = "0") =>
+const makeConfig = (port = "0") =>
   resolveConfig({ flags: { data_dir: data, port, workers: "1", log: "off" }, environment: {} }).config;
 const file = (name: string, text?: string): string => {
   const path = join(directory, name);
@@ -100,7 +100,7 @@ test("lists invalid cells of a table and exits with 65", async () => {
 });
 
 test("sends requests to a running server and revokes its token afterwards", async () => {
-  const service = await listen(configOf());
+  const service = await listen(makeConfig());
   const port = ["--port", String(service.port)];
   const csv = file("boxes.csv", "label\nBox 1\n");
   const started = performance.now();

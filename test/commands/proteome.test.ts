@@ -60,7 +60,7 @@ async function whileUnlocked(running: Promise<Outcome>): Promise<Outcome> {
 }
 
 /** Rows by column. */
-const rowsOf = (tsv: string): Record<string, string>[] => {
+const parseRows = (tsv: string): Record<string, string>[] => {
   const [head, ...rows] = tsv
     .replace(/\n$/, "")
     .split("\n")
@@ -80,7 +80,7 @@ test("asks for a build, then builds shards and the rest, once", async () => {
   expect(first.stderr).toContain("families to compute: 4. Expected: about");
   await run(["build", "--organism", "9606", "--shard", "2/2"]);
   const human = await run(search);
-  expect(new Set(rowsOf(human.stdout).map((row) => row.protein)).size).toBeGreaterThan(3);
+  expect(new Set(parseRows(human.stdout).map((row) => row.protein)).size).toBeGreaterThan(3);
   expect(human.stderr).toContain("of 8 proteins");
   expect(human.stderr).toContain("16 proteins without a family were not searched. Run labd proteome build.");
 
@@ -93,14 +93,14 @@ test("asks for a build, then builds shards and the rest, once", async () => {
 
 test("finds the matches of labd score, with the same numbers, best first", async () => {
   const scored = await labd(["score", "--fasta", "-", "--pattern", "P..P"], { env, stdin: fasta });
-  const expected = rowsOf(scored.stdout).filter(({ verdict }) => verdict !== "no match");
-  const found = rowsOf((await run(["search", "--pattern", "P..P"])).stdout);
+  const expected = parseRows(scored.stdout).filter(({ verdict }) => verdict !== "no match");
+  const found = parseRows((await run(["search", "--pattern", "P..P"])).stdout);
   expect(expected.length).toBeGreaterThan(40);
   const same = ["start", "end", "match", "overall_p", "z", "cs", "expected", "p", "verdict", "kept"];
-  const keyOf = (row: Record<string, string>, protein: string): string =>
+  const rowKey = (row: Record<string, string>, protein: string): string =>
     [protein, row.homologs, row.effective_homologs, ...same.map((name) => row[name])].join(" ");
-  expect(found.map((row) => keyOf(row, row.protein)).toSorted()).toEqual(
-    expected.map((row) => keyOf(row, row.query)).toSorted(),
+  expect(found.map((row) => rowKey(row, row.protein)).toSorted()).toEqual(
+    expected.map((row) => rowKey(row, row.query)).toSorted(),
   );
   const ps = found.flatMap(({ overall_p: p }) => (p === "" ? [] : Number(p)));
   expect(ps).toEqual(ps.toSorted((a, b) => a - b));
@@ -117,11 +117,11 @@ test("finds the matches of labd score, with the same numbers, best first", async
 });
 
 test("selects proteins and matches", async () => {
-  const all = rowsOf((await run(["search", "--class", "LIG_SH3_1"])).stdout);
+  const all = parseRows((await run(["search", "--class", "LIG_SH3_1"])).stdout);
   const [{ protein, q }] = all;
   const one = await run(["search", "--class", "LIG_SH3_1", "--proteins", "-"], `# chosen\n${protein}\n`);
-  expect(new Set(rowsOf(one.stdout).map((row) => row.protein))).toEqual(new Set([protein]));
-  const best = rowsOf((await run(["search", "--class", "LIG_SH3_1", "--max-q", q])).stdout);
+  expect(new Set(parseRows(one.stdout).map((row) => row.protein))).toEqual(new Set([protein]));
+  const best = parseRows((await run(["search", "--class", "LIG_SH3_1", "--max-q", q])).stdout);
   expect(best.every((row) => Number(row.q) <= Number(q))).toBe(true);
   const gff3 = (await run(["search", "--class", "LIG_SH3_1", "--disordered", "--format", "gff3"])).stdout;
   expect(gff3.split("\n").filter((line) => line.includes("Name=LIG_SH3_1;"))).toHaveLength(
@@ -173,7 +173,7 @@ test("chooses the protein of the organism for a gene", () => {
 });
 
 test("names known instances and domains, and filters by them", async () => {
-  const all = rowsOf((await run(["search", "--pattern", "P..P"])).stdout);
+  const all = parseRows((await run(["search", "--pattern", "P..P"])).stdout);
   const { protein, start, end } = all.find((row) => Number(row.start) > 20)!;
   const stdin =
     `"Accession"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
@@ -181,15 +181,15 @@ test("names known instances and domains, and filters by them", async () => {
   await labd(["features", "add", "-", "--name", "elm"], { env, stdin });
   const bed = `${protein}\t${Number(start) - 1}\t${end}\tdomain\n`;
   await labd(["features", "add", "-", "--name", "bed"], { env, stdin: bed });
-  const known = rowsOf((await run(["search", "--pattern", "P..P", "--known"])).stdout);
+  const known = parseRows((await run(["search", "--pattern", "P..P", "--known"])).stdout);
   expect(known.map((row) => [row.protein, row.start, row.known_instance])).toContainEqual([
     protein,
     start,
     "ELMI1",
   ]);
-  const inside = rowsOf((await run(["search", "--pattern", "P..P", "--inside-domains"])).stdout);
+  const inside = parseRows((await run(["search", "--pattern", "P..P", "--inside-domains"])).stdout);
   expect(inside.every((row) => row.protein === protein && row.domains === "domain")).toBe(true);
-  const outside = rowsOf((await run(["search", "--pattern", "P..P", "--outside-domains"])).stdout);
+  const outside = parseRows((await run(["search", "--pattern", "P..P", "--outside-domains"])).stdout);
   expect(inside.length).toBeGreaterThan(0);
   expect(outside.length + inside.length).toBe(all.length);
   expect((await run(["search", "--pattern", "P..P", "--known", "--unknown"])).code).toBe(64);

@@ -8,7 +8,7 @@ import { labd, scratch } from "./labd.ts";
 const P53 = `>P04637\n${SEQUENCE}\n`;
 const TABLE = join(import.meta.dir, "../fixtures/elm-classes.tsv");
 
-const rowsOf = (tsv: string): Record<string, string>[] => {
+const parseRows = (tsv: string): Record<string, string>[] => {
   const [head, ...rows] = tsv
     .replace(/\n$/, "")
     .split("\n")
@@ -25,7 +25,7 @@ test("scans proteins for all classes, in every format, and filters", async () =>
 
   const tsv = await run();
   expect(tsv.code).toBe(0);
-  const rows = rowsOf(tsv.stdout);
+  const rows = parseRows(tsv.stdout);
   const p53 = rows.filter(({ query }) => query === "P04637");
   expect(p53.length).toBeGreaterThan(20);
   expect(p53[0]).toMatchObject({ class: "MDM2-SWIB", type: "DEG", start: "19", end: "26", group: "1" });
@@ -52,13 +52,13 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   );
 
   const limit = Number(p53[3].q);
-  const filtered = rowsOf((await run("--disordered", "--max-q", String(limit + 0.0001))).stdout);
+  const filtered = parseRows((await run("--disordered", "--max-q", String(limit + 0.0001))).stdout);
   expect(filtered).toEqual(
     rows.filter((row) => Number(row.disorder) > 0.5 && Number(row.q) <= limit + 0.0001),
   );
 
   // Fewer tests, smaller q.
-  const one = rowsOf((await run("--classes", "MDM2-SWIB,LIG_SH3_1")).stdout);
+  const one = parseRows((await run("--classes", "MDM2-SWIB,LIG_SH3_1")).stdout);
   expect(new Set(one.map((row) => row.class))).toContain("MDM2-SWIB");
   expect(Number(one[0].q)).toBeLessThan(Number(p53[0].q));
   expect(one[0].overall_p).toBe(p53[0].overall_p);

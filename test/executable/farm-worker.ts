@@ -85,7 +85,7 @@ export interface JobRow {
 }
 
 /** The jobs of a data directory, in order. */
-export function jobsOf(directory: string): JobRow[] {
+export function readJobs(directory: string): JobRow[] {
   using database = new Database(join(directory, "labd.sqlite"), { readonly: true });
   return database
     .query("SELECT id, state, worker, attempts, failure FROM job ORDER BY rid")
@@ -93,7 +93,7 @@ export function jobsOf(directory: string): JobRow[] {
 }
 
 /** All results of a data directory by question. */
-export function resultsOf(directory: string): Record<string, string> {
+export function readResults(directory: string): Record<string, string> {
   using database = new Database(join(directory, "labd.sqlite"), { readonly: true });
   const rows = database.query("SELECT rid, digest, corpus, method FROM result ORDER BY digest").all();
   return Object.fromEntries(
@@ -106,4 +106,4 @@ export function resultsOf(directory: string): Record<string, string> {
 
 /** Counts the finished jobs of a data directory. */
 export const finishedJobs = (directory: string): number =>
-  jobsOf(directory).filter(({ state }) => state === "finished").length;
+  readJobs(directory).filter(({ state }) => state === "finished").length;

@@ -5,7 +5,14 @@ import { labd, scratch, serve } from "./labd.ts";
 import type { FarmStatus } from "../../src/farm/index.ts";
 import { certify, OPENSSL } from "./certificate.ts";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
-import { farmDirectories, finishedJobs, jobsOf, resultsOf, startWorker, submitJobs } from "./farm-worker.ts";
+import {
+  farmDirectories,
+  finishedJobs,
+  readJobs,
+  readResults,
+  startWorker,
+  submitJobs,
+} from "./farm-worker.ts";
 import { waitFor } from "../wait.ts";
 
 /** Server, Redis and workers, each in a process. */
@@ -27,7 +34,7 @@ withRedis(
     await Promise.all([one.logs("takes work"), two.logs("takes work")]);
     await submitJobs(server.url, 0, 24);
     await waitFor(() => finishedJobs(home) === 24);
-    const jobs = jobsOf(home);
+    const jobs = readJobs(home);
     expect(jobs.length).toBe(24);
     expect(new Set(jobs.map(({ worker }) => worker)).size).toBe(2);
     expect(jobs.every(({ attempts }) => attempts === 1)).toBe(true);
@@ -40,7 +47,7 @@ withRedis(
     await using alone = await serve(join(directory, "alone"));
     await submitJobs(alone.url, 0, 24);
     await waitFor(() => finishedJobs(join(directory, "alone")) === 24);
-    expect(resultsOf(home)).toEqual(resultsOf(join(directory, "alone")));
+    expect(readResults(home)).toEqual(readResults(join(directory, "alone")));
 
     // A worker drains; the server ends its part at once.
     expect(await one.end("SIGTERM")).toBe(0);
@@ -80,7 +87,7 @@ withRedis(
       server = await serve(home, words);
       await submitJobs(server.url, 30, 40);
       await waitFor(() => finishedJobs(home) === 40);
-      expect(jobsOf(home).length).toBe(40);
+      expect(readJobs(home).length).toBe(40);
 
       const { mixed, server: record, workers, redis: facts } = await status();
       expect(facts).toMatchObject({ policy: "noeviction", appendonly: true });

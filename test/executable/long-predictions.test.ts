@@ -41,7 +41,7 @@ const submit = async (length: number): Promise<string> => {
   return element(accepted.text, "JobIdentifier")!;
 };
 
-const bytesOf = (job: string, headers = ""): string => {
+const makeMessage = (job: string, headers = ""): string => {
   const message = inEnvelope(
     `<GetResult xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></GetResult>`,
   );
@@ -69,7 +69,7 @@ test.each([
         answered.add(socket);
         socket.pause();
       });
-      socket.write(bytesOf(job, headers));
+      socket.write(makeMessage(job, headers));
       return socket;
     });
     let longest = 0;
@@ -128,7 +128,7 @@ test("a long prediction is printed in other forms without delaying others", asyn
 test("a prediction of several parts is sent without chunks over HTTP/1.0", async () => {
   const job = await submit(1);
   expect(await ended(server.url, job)).toContain("finished");
-  const { received } = await exchange(server.url, [bytesOf(job).replace("HTTP/1.1", "HTTP/1.0")]);
+  const { received } = await exchange(server.url, [makeMessage(job).replace("HTTP/1.1", "HTTP/1.0")]);
   const body = received.slice(received.indexOf("\r\n\r\n") + 4);
   expect(body.length).toBeGreaterThan(2 ** 20);
   expect(body === (await ask(server.url, "GetResult", job)).text).toBe(true);

@@ -81,9 +81,9 @@ function freePort(): Promise<number> {
   });
 }
 
-const programOf = (name: string): string | null =>
+const findProgram = (name: string): string | null =>
   Bun.which(name) ?? Bun.which(name, { PATH: "/usr/sbin:/usr/local/sbin" });
-const isThere = (name: string): boolean => programOf(name) !== null && OPENSSL !== null;
+const isThere = (name: string): boolean => findProgram(name) !== null && OPENSSL !== null;
 
 for (const name of Object.keys(PROXIES))
   test.skipIf(!isThere(name))(`${name} as packaging/ configures it (SKIPPED without it)`, () =>
@@ -91,7 +91,7 @@ for (const name of Object.keys(PROXIES))
   );
 
 async function callThrough(name: string): Promise<void> {
-  const program = programOf(name)!;
+  const program = findProgram(name)!;
   using place = scratch();
   const { directory } = place;
   const data = join(directory, "data");

@@ -257,7 +257,7 @@ async function runCommands(outputs: Outputs, flags: readonly string[], backups: 
 }
 
 /** Arguments of a process and its descendants. */
-function argumentsOf(pid: number): string {
+function readArguments(pid: number): string {
   /** Threads and processes may end at any time. */
   const ifAlive = <T>(read: () => T, otherwise: T): T => {
     try {
@@ -270,7 +270,7 @@ function argumentsOf(pid: number): string {
   const children = ifAlive(() => readdirSync(`/proc/${pid}/task`), [])
     .map((task) => read(`task/${task}/children`))
     .join(" ");
-  const descendants = (children.match(/\d+/g) ?? []).map((child) => argumentsOf(Number(child)));
+  const descendants = (children.match(/\d+/g) ?? []).map((child) => readArguments(Number(child)));
   return [read("cmdline").replaceAll("\0", " "), ...descendants].join("\n");
 }
 
@@ -293,7 +293,7 @@ test("no secret appears in logs, responses, exports, files or process arguments"
   const task = await client.post("/api/admin/backups");
   await echo.backupStarted;
   if (process.platform === "linux") {
-    const processArguments = argumentsOf(server.process.pid);
+    const processArguments = readArguments(server.process.pid);
     expect(processArguments.split("\n").length).toBeGreaterThan(1);
     outputs.add("arguments", processArguments);
   }

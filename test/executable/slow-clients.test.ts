@@ -74,7 +74,7 @@ function trickle(
   });
 }
 
-const headOf = (path: string, type = "application/json", length = 100_000): string =>
+const makeHead = (path: string, type = "application/json", length = 100_000): string =>
   `POST ${path} HTTP/1.1\nHost: lab\nAuthorization: ${authorization}\nContent-Type: ${type}\nContent-Length: ${length}\n\n`;
 
 test("endless headers delay no other client", async () => {
@@ -134,7 +134,7 @@ test("clients that stop reading use bounded memory and delay no page", async () 
 test("120 unfinished bodies of 16 MB cost less than 200 MB, and small writes go on", async () => {
   const before = memory();
   const statuses: string[] = [];
-  const head = headOf("/api/v2/locations/", "application/json", 16_777_216).replaceAll("\n", "\r\n");
+  const head = makeHead("/api/v2/locations/", "application/json", 16_777_216).replaceAll("\n", "\r\n");
   const piece = Buffer.alloc(1_048_576, " ");
   const sockets = Array.from({ length: 120 }, () => {
     const socket = dial(server.url);
@@ -162,11 +162,11 @@ test.skipIf(!IS_LONG)(
   "accepts slow uploads, and closes silent connections and those with endless headers (LABD_SLOW=1)",
   async () => {
     const record = ">sp|P1|A\nMKLVAC\n";
-    const upload = `${headOf("/api/admin/corpora?name=slow", "text/plain", record.length * 25)}`;
+    const upload = `${makeHead("/api/admin/corpora?name=slow", "text/plain", record.length * 25)}`;
     const [silent, head, unread] = await Promise.all([
       trickle(upload.replace("slow", "silent"), record, { times: 2, until: /code"/, patience: 120_000 }),
       trickle("GET / HTTP/1.1\nHost: lab\n", "X-A: b\r\n", { every: 3000, patience: 120_000 }),
-      trickle(headOf("/healthz"), " ", { every: 3000, patience: 120_000 }),
+      trickle(makeHead("/healthz"), " ", { every: 3000, patience: 120_000 }),
     ]);
     expect(silent.text).toContain("No data of the body arrived for 60 seconds.");
     expect(head.text).toBe("");

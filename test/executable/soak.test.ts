@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { trendOf } from "../bench/soak/process-samples.ts";
+import { fitTrend } from "../bench/soak/process-samples.ts";
 import { soak } from "../bench/soak/run.ts";
 import { scratch } from "./labd.ts";
 
@@ -26,5 +26,5 @@ test("under mixed load and kills every accepted write exists exactly once and me
   const unknown = Object.values(counts).reduce((sum, outcomes) => sum + (outcomes.unknown ?? 0), 0);
   expect(unknown).toBeGreaterThan(0);
   // Slow leaks show only in the long form; this detects a leak in every request.
-  if (process.platform === "linux") expect(trendOf(samples, "files").max).toBeLessThan(200);
+  if (process.platform === "linux") expect(fitTrend(samples, "files").max).toBeLessThan(200);
 }, 300_000);

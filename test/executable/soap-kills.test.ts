@@ -33,13 +33,13 @@ interface Held extends Question {
 }
 
 const key = ({ sequence, patterns }: Question): string => `${patterns[0]} ${sequence}`;
-const messageOf = ({ sequence, patterns }: Question): string => runJobMessage({ sequence, patterns });
+const makeMessage = ({ sequence, patterns }: Question): string => runJobMessage({ sequence, patterns });
 
 /** The work of a client until the service stops. Its connection may break anywhere. */
 async function visit(url: string, next: Random, held: Held[], counts: Counts): Promise<void> {
   for (;;) {
     const asked = question(next, counts.submissions++);
-    const accepted = await post(url, messageOf(asked));
+    const accepted = await post(url, makeMessage(asked));
     if (accepted.status !== 200) throw new Error(accepted.text);
     const mine = { ...asked, job: element(accepted.text, "JobIdentifier")!, prediction: null };
     held.push(mine);
@@ -123,7 +123,7 @@ test(
     const questions = new Map(held.map((one) => [key(one), one]));
     const answers = new Map<string, Held>();
     for (const [name, one] of questions) {
-      const { text } = await post(oracle.url, messageOf(one));
+      const { text } = await post(oracle.url, makeMessage(one));
       answers.set(name, { ...one, job: element(text, "JobIdentifier")!, prediction: null });
     }
     for (const one of answers.values()) {

@@ -104,11 +104,11 @@ class Machine {
   }
 }
 
-const recordOf = ({ name, worker }: Machine): WorkerRecord =>
+const makeRecord = ({ name, worker }: Machine): WorkerRecord =>
   ({ name, concurrency: 1, jobs: [], families: worker.ids }) as unknown as WorkerRecord;
 
 const turn = (dispatcher: FamilyDispatcher, machines: readonly Machine[], idle = machines.length) =>
-  dispatcher.turn(messages, stage.corpus, machines.map(recordOf), idle);
+  dispatcher.turn(messages, stage.corpus, machines.map(makeRecord), idle);
 
 const local: TaskRunner = async function* (tasks) {
   for (const [ticket, task] of tasks.entries()) yield { ...compute((task as FamiliesTask).members), ticket };
@@ -249,7 +249,7 @@ test("a cancelled build leaves no tasks behind", async () => {
   const ends = reports.map((report) => report.catch(String));
   stop.abort(new Error("cancelled"));
   expect(await Promise.all(ends)).toEqual(["Error: cancelled", "Error: cancelled"]);
-  const record = { ...recordOf(holder), families: [id] };
+  const record = { ...makeRecord(holder), families: [id] };
   await dispatcher.turn(messages, stage.corpus, [record], 2);
   expect([messages.requests, messages.dropped]).toEqual([[], [`holder ${id}`]]);
   expect(background.take()).toBeNull();

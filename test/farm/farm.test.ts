@@ -240,18 +240,18 @@ withRedis("a draining worker returns jobs that take too long", async () => {
 });
 
 /** Why the only worker takes no jobs. */
-const refusalOf = ({ workers }: FarmState): string => workers[0]?.refusal ?? "";
+const readRefusal = ({ workers }: FarmState): string => workers[0]?.refusal ?? "";
 
 withRedis("a worker of another version takes no jobs, and the pool does the work", async () => {
   await using lab = open();
   const farm = lab.serve({ mode: "away" });
   await lab.addWorker({ version: "9.9.9" });
   await waitFor(
-    () => refusalOf(farm.state()).includes("9.9.9"),
+    () => readRefusal(farm.state()).includes("9.9.9"),
     () => [farm.state(), lab.logged],
   );
-  expect(refusalOf(farm.state())).toContain("The server has labd 1.2.3");
-  expect(refusalOf(farm.state())).toContain("install the same version of labd on both");
+  expect(readRefusal(farm.state())).toContain("The server has labd 1.2.3");
+  expect(readRefusal(farm.state())).toContain("install the same version of labd on both");
   expect(farm.state().workers).toMatchObject([{ fits: false, queue: null }]);
   const id = await lab.submit("finish");
   await lab.reaches(id);
@@ -265,7 +265,7 @@ withRedis("a worker without the right corpus takes no jobs until it has it", asy
   const farm = lab.serve();
   await lab.addWorker({ retryAfter: 100 });
   await waitFor(
-    () => refusalOf(farm.state()).includes("There is no server to fetch"),
+    () => readRefusal(farm.state()).includes("There is no server to fetch"),
     () => farm.state(),
   );
   let asked = 0;
@@ -309,12 +309,12 @@ withRedis("after a change of corpus waiting jobs use the new one, running jobs t
   expect(lab.state(slow)).toBe("running");
   writeFileSync(go, "");
   await lab.reaches(slow);
-  const basisOf = (id: string) =>
+  const readCorpus = (id: string) =>
     lab.database
       .query("SELECT r.corpus FROM job AS j JOIN result AS r ON r.rid = j.result WHERE j.id = ?")
       .get(id);
-  expect(basisOf(slow)).toEqual({ corpus: before.corpus });
-  expect(basisOf(waiting)).toEqual({ corpus: hash });
+  expect(readCorpus(slow)).toEqual({ corpus: before.corpus });
+  expect(readCorpus(waiting)).toEqual({ corpus: hash });
 });
 
 withRedis("a second server leaves the queue alone and scores by itself", async () => {

@@ -8,7 +8,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { EveryOperation, type Listed, rankOf } from "../fixtures/every-operation.ts";
+import { EveryOperation, type Listed, operationRank } from "../fixtures/every-operation.ts";
 import type { Json } from "../fixtures/service.ts";
 import { FINISHED, messageNamed, MESSAGES, makeRequest } from "../scoring/soap-messages.ts";
 import { recordPages } from "./pages.ts";
@@ -17,26 +17,26 @@ import { waitFor } from "../wait.ts";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
 
 const PASSWORD = "correct horse battery";
-const proteinOf = (accession: string): string =>
+const findProtein = (accession: string): string =>
   `>${PROTEINS.split(/^>/m).find((entry) => entry.startsWith(accession))!}`;
-const sequenceOf = (accession: string): string =>
-  proteinOf(accession).replace(/^.*$/m, "").replace(/\s/g, "");
+const findSequence = (accession: string): string =>
+  findProtein(accession).replace(/^.*$/m, "").replace(/\s/g, "");
 type Headers = Record<string, string>;
 
 /** Files that the commands read. */
 const FILES = {
-  "two.fasta": proteinOf("P04637") + proteinOf("P38936"),
+  "two.fasta": findProtein("P04637") + findProtein("P38936"),
   "batch.tsv": "P04637\tMDM2-SWIB\nTP53\tP..P\nCDKN1A\tQ..[ILM]..[FY][FY]\nMKLVACDEFGHIKLMNPQRSTVWY\tK.V\n",
   "elm_instances.tsv": "P04637\t18\t26\nP38936\t143\t160\n",
   "places.csv": "name,building,room\nNew room,A,099\n",
   password: PASSWORD,
 };
 
-const linesOf = (text: string): string[] => text.split("\n").map((line) => line.trim());
+const splitLines = (text: string): string[] => text.split("\n").map((line) => line.trim());
 
 /** Command lines in their order; the output of those that end in `> FILE` is kept for later ones. */
 const COMMANDS = [
-  ...linesOf(`
+  ...splitLines(`
     --version
     nothing
     score
@@ -81,7 +81,7 @@ const COMMANDS = [
   ]),
 ];
 /** Command lines that run after the server. */
-const LATER = linesOf(`export locations --user ada --format csv
+const LATER = splitLines(`export locations --user ada --format csv
   export locations --user ada --format xlsx
   export locations --user ada --format json
   export locations --user ada --format eln
@@ -181,9 +181,9 @@ class Recorder {
     if (!response.ok) throw new Error(`${method} ${address}: ${response.status} ${text}`);
     const found = (text === "" ? {} : JSON.parse(text)) as Json;
     // Random ids order some lists: the first entry is the same in every run only by its content.
-    const contentOf = (entry: Json) => this.recording.normalise(JSON.stringify(entry));
+    const normalizeEntry = (entry: Json) => this.recording.normalise(JSON.stringify(entry));
     if (method === "GET" && Array.isArray(found.results))
-      found.results.sort((a: Json, b: Json) => (contentOf(a) < contentOf(b) ? -1 : 1));
+      found.results.sort((a: Json, b: Json) => (normalizeEntry(a) < normalizeEntry(b) ? -1 : 1));
     return found;
   }
 
@@ -196,7 +196,7 @@ class Recorder {
     const jobs: string[] = [];
     for (const accession of ["P04637", "P38936"]) {
       const patterns = { patterns: ["P..P", "K.{2}R"], motifClasses: ["MDM2-SWIB", "PIP-box"] };
-      const body = { identifier: accession, querySequence: sequenceOf(accession), ...patterns };
+      const body = { identifier: accession, querySequence: findSequence(accession), ...patterns };
       jobs.push((await post("/api/scoring/jobs", body)).id as string);
       await (await this.send("GET", `/api/scoring/jobs/${jobs.at(-1)}/events`)).text();
     }
@@ -261,7 +261,7 @@ class Recorder {
       change: (address: string) => string,
       content?: string,
     ) => {
-      const { address, body, type } = await every.callOf(each);
+      const { address, body, type } = await every.makeCall(each);
       const headers = {
         ...(await callers[caller]()),
         ...(type === undefined ? {} : { "Content-Type": type }),
@@ -282,7 +282,7 @@ class Recorder {
 
   /** Calls an operation with every value of each parameter alone: those it enumerates, or its example. */
   async recordParameters(every: EveryOperation, each: Listed): Promise<void> {
-    const { address } = await every.callOf(each);
+    const { address } = await every.makeCall(each);
     const [path, query] = address.split("?");
     const given = new URLSearchParams(query);
     const headers = await this.administrator();
@@ -385,7 +385,7 @@ async function record(executable: string, folder: string, earlier?: string): Pro
     location,
   });
   await recorder.recordSoap();
-  for (const each of every.listed.toSorted((x, y) => rankOf(x) - rankOf(y)))
+  for (const each of every.listed.toSorted((x, y) => operationRank(x) - operationRank(y)))
     await recorder.recordOperation(every, each);
   recording.write("log.txt", server.log().replaceAll(/^.*serves http.*\n/gm, ""));
   await server.end("SIGTERM");

@@ -50,7 +50,7 @@ export function randomItem({ kind, targets }: Type): Item {
 export const isTarget = (item: Item): item is Target => typeof item === "object" && "name" in item;
 const isAmount = (item: Item): item is { amount: number; unit: Target } =>
   typeof item === "object" && "amount" in item;
-export const bodyOf = (item: Item): Json =>
+export const toBody = (item: Item): Json =>
   isTarget(item) ? item.id : isAmount(item) ? `${item.amount} ${item.unit.name}` : item;
 
 interface Filter {
@@ -78,7 +78,8 @@ const anyOf =
   (values: readonly string[], one: (item: Item, value: string, caller: Caller) => boolean): Filter["holds"] =>
   (items, caller) =>
     items.some((item) => values.some((value) => one(item, value, caller)));
-const suffixOf = (lookup: string): string => (lookup === "exact" && random.chance(0.5) ? "" : `__${lookup}`);
+const makeSuffix = (lookup: string): string =>
+  lookup === "exact" && random.chance(0.5) ? "" : `__${lookup}`;
 const part = (text: string): string =>
   text.slice(random.below(2), text.length - random.below(3)).toWellFormed() || "s";
 
@@ -95,17 +96,17 @@ export function randomFilter(type: Type): Filter {
   const count = random.chance(0.8) ? 1 : 2;
   const items = Array.from({ length: count }, () => randomItem(type));
   const lookup = random.pick(type.kind === "text" ? TEXTUAL : Object.keys(NUMERIC));
-  const numeric = (suffix: string, values: string[], numberOf: (item: Item | string) => number): Filter => ({
+  const numeric = (suffix: string, values: string[], toNumber: (item: Item | string) => number): Filter => ({
     type,
     suffix,
     values,
-    holds: anyOf(values, (item, value) => NUMERIC[lookup](numberOf(item), numberOf(value))),
+    holds: anyOf(values, (item, value) => NUMERIC[lookup](toNumber(item), toNumber(value))),
   });
   switch (type.kind) {
     case "number":
-      return numeric(suffixOf(lookup), items.map(String), Number);
+      return numeric(makeSuffix(lookup), items.map(String), Number);
     case "day":
-      return numeric(suffixOf(lookup), items.map(String), (day) => Date.parse(String(day)));
+      return numeric(makeSuffix(lookup), items.map(String), (day) => Date.parse(String(day)));
     case "flag":
       return {
         type,
@@ -122,7 +123,7 @@ export function randomFilter(type: Type): Filter {
       const meaning = MEANINGS[LOOKUPS[lookup] ?? lookup];
       return {
         type,
-        suffix: suffixOf(lookup),
+        suffix: makeSuffix(lookup),
         values,
         holds: anyOf(values, (item, value) => meaning(String(item), value)),
       };
@@ -135,14 +136,14 @@ function amountFilter(type: Type, items: { amount: number; unit: Target }[], loo
     return { type, suffix: "__unit", values: ["gram"], holds: (stored) => stored.length > 0 };
   const unit = random.pick(["", " gram", ` ${IDS.gram}`, " liver"]);
   const values = items.map(({ amount }) => `${amount}${unit}`);
-  const amountOf = (item: Item) => (item as { amount: number }).amount;
+  const readAmount = (item: Item) => (item as { amount: number }).amount;
   return {
     type,
-    suffix: suffixOf(lookup),
+    suffix: makeSuffix(lookup),
     values,
     holds: anyOf(
       values,
-      (item, value) => unit !== " liver" && NUMERIC[lookup](amountOf(item), Number.parseFloat(value)),
+      (item, value) => unit !== " liver" && NUMERIC[lookup](readAmount(item), Number.parseFloat(value)),
     ),
   };
 }
@@ -170,7 +171,7 @@ function referenceFilter(type: Type, items: Target[]): Filter {
 }
 
 export type Holds = (specimen: Specimen, caller: Caller) => boolean;
-export const holdsOf =
+export const makeHolds =
   ({ type, holds }: Filter): Holds =>
   (specimen, caller) =>
     holds(specimen.values.get(type) ?? [], caller);
@@ -198,13 +199,13 @@ export function randomExpression(depth: number, usable: readonly Type[]): { expr
   const category = `annotations__${type.word}${path}`;
   if (lookup === "isnull") {
     const isNull = { category, operator: "==", value: null };
-    return { expression: values[0] === "true" ? isNull : { not: isNull }, holds: holdsOf(filter) };
+    return { expression: values[0] === "true" ? isNull : { not: isNull }, holds: makeHolds(filter) };
   }
-  return { expression: { category, operator: lookup ?? "==", value: values[0] }, holds: holdsOf(filter) };
+  return { expression: { category, operator: lookup ?? "==", value: values[0] }, holds: makeHolds(filter) };
 }
 
 /** The sort key of the list: the first value. */
-export function keyOf({ kind }: Type, [item]: readonly Item[], caller: Caller): string | number | null {
+export function sortKey({ kind }: Type, [item]: readonly Item[], caller: Caller): string | number | null {
   if (item === undefined) return null;
   if (isTarget(item)) return item.viewers.includes(caller) ? item.name : null;
   if (isAmount(item)) return item.amount;

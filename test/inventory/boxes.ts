@@ -40,7 +40,7 @@ export const openBoxes = (): Promise<Lab> =>
     },
   });
 
-export const errorOf = ({ body }: Answered, field: string) =>
+export const readError = ({ body }: Answered, field: string) =>
   (body[field] as string[] | undefined)?.[0] ?? body;
 
 /** Requests to an installation, which may change between tests. */

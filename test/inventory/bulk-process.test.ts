@@ -72,12 +72,12 @@ async function send(
   return { status: response.status, batch: response.headers.get("batch-id"), body: parsed };
 }
 
-const rowsOf = ({ database }: Lab) =>
+const readRows = ({ database }: Lab) =>
   database.query("SELECT id, label, description, public, version, deleted FROM location ORDER BY rid").all();
-const changesOf = ({ database }: Lab) =>
+const readChanges = ({ database }: Lab) =>
   database.query("SELECT object_kind, object_rid, op, version FROM record_change ORDER BY seq").values();
 const FILTER = "label__startswith=Box";
-const descriptionsOf = () =>
+const readDescriptions = () =>
   lab.database
     .query(`SELECT DISTINCT substr(description, 1, 3) FROM location WHERE label LIKE 'Box%'`)
     .values();
@@ -96,8 +96,8 @@ test("writes and responds as the thread of the server does", async () => {
       message,
     });
     expect({ path: path(""), ...shown(got) }).toEqual({ path: path(""), ...shown(expected) });
-    expect(rowsOf(lab)).toEqual(rowsOf(reference));
-    expect(changesOf(lab)).toEqual(changesOf(reference));
+    expect(readRows(lab)).toEqual(readRows(reference));
+    expect(readChanges(lab)).toEqual(readChanges(reference));
     last.here = expected.batch ?? last.here;
     last.away = got.batch ?? last.away;
     return got.status;
@@ -156,7 +156,7 @@ test("allows other writes until it writes, and includes them", async () => {
       ["before", "one"],
     ],
   });
-  expect(descriptionsOf()).toEqual([["bul"]]);
+  expect(readDescriptions()).toEqual([["bul"]]);
 }, 60_000);
 
 test("previews a change while another process holds the write lock", async () => {
@@ -197,7 +197,7 @@ test("leaves no log of the transaction that the server would have to write back"
 }, 30_000);
 
 test("writes nothing when its process is killed, and the next one writes", async () => {
-  const before = rowsOf(lab);
+  const before = readRows(lab);
   await send(away, "PATCH", `locations/?${FILTER}&dry_run=1&changes=0`, { description: "dry" });
   // Seconds for all records, so that the process is killed in the middle.
   lab.database.run(
@@ -213,7 +213,7 @@ test("writes nothing when its process is killed, and the next one writes", async
     body: { code: "busy", message: expect.stringContaining("all of them were written, or none") },
   });
   lab.database.run("DROP TRIGGER slow");
-  expect(rowsOf(lab)).toEqual(before);
+  expect(readRows(lab)).toEqual(before);
   expect((await send(away, "PATCH", `locations/?${FILTER}`, { description: "yes" })).status).toBe(200);
-  expect(descriptionsOf()).toEqual([["yes"]]);
+  expect(readDescriptions()).toEqual([["yes"]]);
 }, 60_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
-import { ADDRESSES, call, FLAT, listOf, made, named, NEW, openClient } from "./client.ts";
+import { ADDRESSES, call, FLAT, findList, made, named, NEW, openClient } from "./client.ts";
 import type { Lab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -30,7 +30,7 @@ test.each(Object.keys(ADDRESSES).filter((model) => !OTHERS.has(model)))(
 
 test.each(Object.keys(NEW))("fetches, finds, resolves and annotates %s", async (model) => {
   const id = made[model];
-  const item = await call("GET", `${listOf(model)}${id}?${FLAT}`);
+  const item = await call("GET", `${findList(model)}${id}?${FLAT}`);
   expect([item.status, item.body.results]).toEqual([
     200,
     expect.objectContaining({
@@ -40,13 +40,13 @@ test.each(Object.keys(NEW))("fetches, finds, resolves and annotates %s", async (
       created_by: "alice",
     }),
   ]);
-  const byName = await call("GET", `${listOf(model)}?${FLAT}&page_size=max&name=${model} of the client`);
+  const byName = await call("GET", `${findList(model)}?${FLAT}&page_size=max&name=${model} of the client`);
   expect(byName.body.results).toEqual([item.body.results]);
   const resolved = await call("GET", `resolver/${id}`);
   const [app_name] = ADDRESSES[model].split("/");
   const model_name = model === "storageequipment" ? "equipment" : model;
   expect(resolved.body).toMatchObject({ id, name: `${model} of the client`, model_name, app_name });
-  const annotations = `${listOf(model)}${id}/annotations/`;
+  const annotations = `${findList(model)}${id}/annotations/`;
   expect((await call("POST", annotations, { annotation_type_id: IDS.note, value: "seen" })).status).toBe(201);
   expect((await call("GET", `${annotations}?${FLAT}`)).body.results).toEqual([
     expect.objectContaining({ id: expect.any(String), name: "note", value: "seen" }),
@@ -54,12 +54,12 @@ test.each(Object.keys(NEW))("fetches, finds, resolves and annotates %s", async (
   const files = `attachments/?app=${app_name}&model=${model}&object_id=${id}`;
   expect((await lab.bytes("POST", files, { as: "alice", body: "x" })).status).toBe(201);
   // A record that was read can be sent back; records that others may not view stay hidden from them.
-  const again = await call("PUT", `${listOf(model)}${id}?${FLAT}`, item.body);
+  const again = await call("PUT", `${findList(model)}${id}?${FLAT}`, item.body);
   expect([again.status, { ...(again.body.results as object), modified: 0 }]).toEqual([
     200,
     { ...(item.body.results as object), modified: 0 },
   ]);
-  expect((await call("GET", `${listOf(model)}${id}`, undefined, "bob")).status).toBe(404);
+  expect((await call("GET", `${findList(model)}${id}`, undefined, "bob")).status).toBe(404);
 });
 
 test("lists the dropboxes that the caller may view, bare unless a page is requested", async () => {
@@ -163,7 +163,7 @@ test("rejects filters by models to which no reference or several lead", async ()
 
 test("lists the records that refer to a run, a dataset and a collection", async () => {
   const shown = async (model: string) =>
-    (await call("GET", `${listOf(model)}${made[model]}?${FLAT}`)).body.results;
+    (await call("GET", `${findList(model)}${made[model]}?${FLAT}`)).body.results;
   expect(await shown("instrumentrun")).toMatchObject({ assays: [named("assay")] });
   expect(await shown("dataset")).toMatchObject({ datafiles: [named("datafile")] });
   expect(await shown("datasetcollection")).toMatchObject({ datasets: [named("dataset")] });
@@ -172,11 +172,15 @@ test("lists the records that refer to a run, a dataset and a collection", async 
 
 /** A sample and a dataset with it that bob may not view, but for the dataset, which is public. */
 async function addShared(name: string): Promise<{ hidden: string; open: string; dataset: string }> {
-  const idOf = async (list: string, body: object): Promise<string> =>
+  const createRecord = async (list: string, body: object): Promise<string> =>
     String((await lab.send("alice", "POST", `${list}/`, body)).body.id);
-  const hidden = await idOf("stocks/samples", { name: `${name} hidden`, barcode: name });
-  const open = await idOf("stocks/samples", { name: `${name} open`, public: true });
-  const dataset = await idOf("data_management/datasets", { name, public: true, samples: [hidden, open] });
+  const hidden = await createRecord("stocks/samples", { name: `${name} hidden`, barcode: name });
+  const open = await createRecord("stocks/samples", { name: `${name} open`, public: true });
+  const dataset = await createRecord("data_management/datasets", {
+    name,
+    public: true,
+    samples: [hidden, open],
+  });
   const grant = { users: [{ user: "bob", view: true, change: true }] };
   await lab.send("alice", "PUT", `data_management/datasets/${dataset}/permissions/`, grant);
   return { hidden, open, dataset };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, FLAT, listOf, made, named, openClient } from "./client.ts";
+import { call, FLAT, findList, made, named, openClient } from "./client.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Lab } from "./harness.ts";
 import { IDS } from "./sample.ts";
@@ -196,7 +196,7 @@ test("registers datasets of a run, whose assay is clear, and of an assay in the 
 });
 
 /** The rows of the table of files. */
-async function tableOf(query: string, as?: string): Promise<Record<string, string>[]> {
+async function fetchTable(query: string, as?: string): Promise<Record<string, string>[]> {
   const path = `data_management/datasets/datafilemeta_export?${FLAT}&page_size=max&${query}`;
   const { status, text } = await call("GET", path, undefined, as);
   expect(status).toBe(200);
@@ -212,7 +212,7 @@ test("exports the titles that the client requires, and annotations of samples, a
     return String((await lab.send("admin", "POST", "annotationtypes/", body)).body.id);
   };
   const annotate = async (model: string, annotation_type_id: string, value: Json, as = "alice") => {
-    const path = `${listOf(model)}${made[model]}/annotations/`;
+    const path = `${findList(model)}${made[model]}/annotations/`;
     const { status, text } = await lab.send(as, "POST", path, { annotation_type_id, value });
     expect([status, text]).toEqual([201, expect.any(String)]);
   };
@@ -225,7 +225,7 @@ test("exports the titles that the client requires, and annotations of samples, a
   await type("unused");
   await annotate("specimen", await type("of specimens"), "x");
   await annotate("sample", await type("private", { public: false }), "hidden", "admin");
-  const [row] = await tableOf(`dataset_id=${made.dataset}`);
+  const [row] = await fetchTable(`dataset_id=${made.dataset}`);
   expect(row).toMatchObject({
     "Assay ID": made.assay,
     "Assay Name": "assay of the client",
@@ -252,7 +252,7 @@ test("exports the titles that the client requires, and annotations of samples, a
   const second = await lab.send("alice", "POST", "stocks/samples/", { name: "Second" });
   const samples = [made.sample, String(second.body.id)];
   await lab.send("alice", "PATCH", `data_management/datasets/${made.dataset}/`, { samples });
-  const rows = await tableOf(`dataset_id=${made.dataset}`);
+  const rows = await fetchTable(`dataset_id=${made.dataset}`);
   expect(rows.map((each) => [each["File ID"], each.Sample, each["Sample[age]"]])).toEqual([
     [made.datafile, "Second", ""],
     [made.datafile, "sample of the client", "8 weeks"],
@@ -262,7 +262,7 @@ test("exports the titles that the client requires, and annotations of samples, a
 
 test("exports a table of files with their datasets, samples and studies", async () => {
   const path = `data_management/datasets/datafilemeta_export?${FLAT}&page_size=max&study_id=${made.study}`;
-  const rows = await tableOf(`study_id=${made.study}`);
+  const rows = await fetchTable(`study_id=${made.study}`);
   expect(rows.find((row) => row["File ID"] === made.datafile)).toMatchObject({
     Study: "study of the client",
     Collection: "datasetcollection of the client",
@@ -276,7 +276,7 @@ test("exports a table of files with their datasets, samples and studies", async 
   expect(await total(`study_id=${made.project}`)).toBe(2);
   expect(await total(`assay=${made.assay}`)).toBeGreaterThan(2);
   expect(await total(`dataset_id=${made.dataset}`)).toBe(3);
-  expect(await tableOf(`study_id=${made.study}`, "bob")).toEqual([]);
+  expect(await fetchTable(`study_id=${made.study}`, "bob")).toEqual([]);
   const xlsx = await lab.bytes("GET", `${path}&format=xlsx`, { as: "alice" });
   expect([xlsx.status, [...xlsx.bytes.subarray(0, 2)]]).toEqual([200, [0x50, 0x4b]]);
 });

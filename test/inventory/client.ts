@@ -174,7 +174,7 @@ export const NEW: Record<string, () => { sent: object; shown: object }> = {
 
 export const named = (model: string) => ({ id: made[model], name: `${model} of the client` });
 const small = (model: string) => expect.objectContaining({ ...named(model), deleted: false });
-export const listOf = (model: string): string => ADDRESSES[model].replace(/\/?$/, "/");
+export const findList = (model: string): string => ADDRESSES[model].replace(/\/?$/, "/");
 
 async function create(model: string): Promise<void> {
   const { sent, shown } = NEW[model]();
@@ -182,7 +182,7 @@ async function create(model: string): Promise<void> {
   const type = { type: "DEFAULT" };
   const results = { name: `${model} of the client`, description: "x", deleted: false, ...type, ...sent };
   const typed = "type" in sent ? `&type=${(sent.type as { name: string }).name}` : "";
-  const path = `${listOf(model)}?format=json&response_format=flat${typed}`;
+  const path = `${findList(model)}?format=json&response_format=flat${typed}`;
   const { status, body } = await call("POST", path, { results });
   expect({ model, status, body }).toEqual({
     model,

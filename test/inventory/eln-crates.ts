@@ -9,7 +9,7 @@ const ref = (id: string): Node => ({ "@id": id });
 const refs = (...ids: string[]): Node[] => ids.map(ref);
 
 /** A ZIP archive of files by name. */
-export const zipOf = (files: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> => {
+export const makeZip = (files: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> => {
   const entries = Object.entries(files).map(([name, text]) => ({
     name,
     bytes: new TextEncoder().encode(text),
@@ -36,7 +36,7 @@ export function crate(
   };
   const document = JSON.stringify({ "@context": context, "@graph": [descriptor, ...graph] });
   const all = { ...files, "ro-crate-metadata.json": document };
-  return zipOf(Object.fromEntries(Object.entries(all).map(([path, text]) => [`${folder}/${path}`, text])));
+  return makeZip(Object.fromEntries(Object.entries(all).map(([path, text]) => [`${folder}/${path}`, text])));
 }
 
 /** The entity of a file, with its checksum. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
-import { crate, elabftw, fileNode, linkedRecords, oneDataset, zipOf } from "./eln-crates.ts";
+import { crate, elabftw, fileNode, linkedRecords, oneDataset, makeZip } from "./eln-crates.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 /** Undoes what a test has imported. */
 async function undoAll(): Promise<void> {
-  for (const { id, kind, undone_by } of await rowsOf("batches/?user=alice"))
+  for (const { id, kind, undone_by } of await fetchRows("batches/?user=alice"))
     if (undone_by === null && kind !== "undo") await lab.send("alice", "POST", `batches/${String(id)}/undo/`);
 }
 
@@ -27,13 +27,13 @@ async function send(body: Uint8Array<ArrayBuffer>, query = "", as = "alice", lis
   return { status, report: JSON.parse(new TextDecoder().decode(bytes)) as Answer };
 }
 
-const rowsOf = async (path: string, as = "alice"): Promise<JsonObject[]> =>
+const fetchRows = async (path: string, as = "alice"): Promise<JsonObject[]> =>
   (await lab.send(as, "GET", path)).body.results as JsonObject[];
 /** A record of the list with what belongs to it. */
-async function recordOf(name: string, list = LIST, as = "alice") {
-  const [found, another] = await rowsOf(`${list}/?name__exact=${encodeURIComponent(name)}&fields=*`, as);
+async function fetchRecord(name: string, list = LIST, as = "alice") {
+  const [found, another] = await fetchRows(`${list}/?name__exact=${encodeURIComponent(name)}&fields=*`, as);
   expect([name, another]).toEqual([name, undefined as unknown as JsonObject]);
-  const part = (of: string): Promise<JsonObject[]> => rowsOf(`${list}/${String(found.id)}/${of}/`, as);
+  const part = (of: string): Promise<JsonObject[]> => fetchRows(`${list}/${String(found.id)}/${of}/`, as);
   return {
     values: found,
     notes: (await part("notes")).map(({ content }) => String(content)),
@@ -60,7 +60,7 @@ describe("archives of eLabFTW", () => {
       records: [{ row: 1, name: "Anti-CD3ε", effect: "created", files: 2, notes: 3 }],
       left_out: [{ row: 1, column: "host", message: expect.stringContaining("Kept in a note.") }],
     });
-    const { values, notes, annotations, files } = await recordOf("Anti-CD3ε");
+    const { values, notes, annotations, files } = await fetchRecord("Anti-CD3ε");
     expect(values).toMatchObject({ description: "", owner: "alice", public: false });
     expect(annotations).toEqual({});
     expect(files).toEqual([
@@ -105,7 +105,7 @@ describe("archives of eLabFTW", () => {
       "./gone.txt is described twice; the first description counts.",
       "The file gone.txt is not in the archive.",
     ]);
-    expect((await recordOf("a b")).files).toEqual([["f 1.txt", "text/plain", 1]]);
+    expect((await fetchRecord("a b")).files).toEqual([["f 1.txt", "text/plain", 1]]);
 
     const descriptor = {
       "@id": "ro-crate-metadata.json",
@@ -116,13 +116,13 @@ describe("archives of eLabFTW", () => {
       "@context": "https://w3id.org/ro/crate/1.0/context",
       "@graph": [descriptor, ...oneDataset({ name: "Flat" })],
     };
-    const flat = zipOf({
+    const flat = makeZip({
       "ro-crate-metadata.json": JSON.stringify(document),
       "a/g.txt": text,
       "__MACOSX/._f.txt": "",
     });
     expect((await send(flat)).report.archive).toMatchObject({ source: "eLabFTW", files: 1, left_out: [] });
-    expect((await recordOf("Flat")).files.map(([name]) => name)).toEqual(["g.txt"]);
+    expect((await fetchRecord("Flat")).files.map(([name]) => name)).toEqual(["g.txt"]);
   });
 
   test("the first archives of eLabFTW list files beside the datasets whose folders they are in", async () => {
@@ -138,7 +138,7 @@ describe("archives of eLabFTW", () => {
     expect(report.archive!.left_out.map(({ message }) => message)).toEqual([
       "The file README.txt belongs to no record.",
     ]);
-    const { files, notes } = await recordOf("Some experiment");
+    const { files, notes } = await fetchRecord("Some experiment");
     expect(files.map(([name]) => name)).toEqual(["export.csv", "gel.txt"]);
     expect(notes.at(-1)).toContain("export.csv: CSV Export");
   });
@@ -172,7 +172,7 @@ describe("archives of eLabFTW", () => {
     const { report } = await send(file);
     expect([report.created, report.updated, report.archive!.records[0].effect]).toEqual([0, 1, "updated"]);
     expect(report.changes[0].changes).toEqual([{ field: "lot", before: "L1", after: "L2" }]);
-    expect((await recordOf("A")).values.lot).toBe("L2");
+    expect((await fetchRecord("A")).values.lot).toBe("L2");
     expect((await send(file, "match=none")).report.created).toBe(1);
   });
 
@@ -200,7 +200,7 @@ describe("properties", () => {
     await send(
       properties(["supplier", "ACME"], ["host", "goat"], ["x/y", 5, { name: "barcode" }], ["public", true]),
     );
-    const { values, annotations, notes } = await recordOf("A");
+    const { values, annotations, notes } = await fetchRecord("A");
     expect(values).toMatchObject({ supplier: "ACME", barcode: "5", public: false });
     expect(annotations).toEqual({ host: "goat" });
     // Only the owner of a record decides who may view it.
@@ -219,15 +219,15 @@ describe("properties", () => {
       { header: "dull", field: null },
       { header: "lot", field: "notes" },
     ]);
-    expect((await rowsOf("annotationtypes/?name=size")).length).toBe(0);
+    expect((await fetchRows("annotationtypes/?name=size")).length).toBe(0);
     const { batch } = (await send(file, query)).report;
-    const { values, annotations, notes } = await recordOf("A");
+    const { values, annotations, notes } = await fetchRecord("A");
     expect([values.lot, annotations]).toEqual(["L9", { size: 5, when: "2026-01-02" }]);
     expect(notes[0]).toEndWith("./a/\nlot: L1");
-    const types = await rowsOf("annotationtypes/?name__in=size,when&ordering=name&fields=name,type");
+    const types = await fetchRows("annotationtypes/?name__in=size,when&ordering=name&fields=name,type");
     expect(types.map(({ type }) => type)).toEqual(["NUMBER", "DATE"]);
     expect((await lab.send("alice", "POST", `batches/${String(batch)}/undo/`)).status).toBe(200);
-    expect((await rowsOf("annotationtypes/?name=size")).length).toBe(0);
+    expect((await fetchRows("annotationtypes/?name=size")).length).toBe(0);
     const wrong = await send(file, `mapping=${encodeURIComponent('{"a":"lott"}')}`);
     expect([wrong.status, wrong.report.message]).toEqual([400, expect.stringContaining("Did you mean lot?")]);
   });
@@ -238,8 +238,8 @@ describe("properties", () => {
     await lab.send("alice", "POST", `${LIST}/`, { name: "OMBE-1" });
     const { report } = await send(linkedRecords(), `match=none&${query}`);
     expect([report.created, report.archive!.left_out]).toEqual([2, []]);
-    const { values } = await recordOf("Measurement");
-    const [, source] = await rowsOf(`${LIST}/?name=OMBE-1&ordering=created&fields=id`);
+    const { values } = await fetchRecord("Measurement");
+    const [, source] = await fetchRows(`${LIST}/?name=OMBE-1&ordering=created&fields=id`);
     expect(values.aliquot_of).toBe(source.id);
   });
 
@@ -248,7 +248,7 @@ describe("properties", () => {
       properties(["amount", "many"], ["location", "Nowhere"], ["expiry", "2027-01-01"]),
     );
     expect(report.archive!.left_out.map(({ column }) => column)).toEqual(["amount", "location"]);
-    const { values, notes } = await recordOf("A");
+    const { values, notes } = await fetchRecord("A");
     expect(values).toMatchObject({ amount: null, location: null, expiry: "2027-01-01" });
     expect(notes[0]).toEndWith("amount: many\nlocation: Nowhere");
   });
@@ -258,12 +258,12 @@ describe("properties", () => {
     const variableMeasured = [{ propertyID: "elab/metadata", value: JSON.stringify(["y".repeat(1000)]) }];
     const comment = [{ "@type": "Comment", text: "x".repeat(10_001) }];
     await send(crate(oneDataset({ text, comment, variableMeasured })));
-    const { notes, files } = await recordOf("A");
+    const { notes, files } = await fetchRecord("A");
     expect(files.map(([name]) => name)).toEqual(["comment.txt", "elab-metadata.json", "text.txt"]);
     expect(notes.at(-1)).toEndWith("\nelab/metadata: in the file elab-metadata.json");
     expect(notes[0]).toEndWith("The file text.txt has all 17,998 characters.");
     await send(crate(oneDataset({ name: "Table", text: "<table><tr><td>1</td><td>2</td></tr></table>" })));
-    const rich = await recordOf("Table");
+    const rich = await fetchRecord("Table");
     expect([rich.notes[0], rich.files[0][0]]).toEqual(["1\t2", "text.html"]);
   });
 });
@@ -272,29 +272,33 @@ describe("archives that are refused", () => {
   const dataset = oneDataset({ hasPart: [{ "@id": "./a/f.txt" }] });
   const nothing = "ro-crate-metadata.json";
   test.each<[string, Uint8Array<ArrayBuffer>, string]>([
-    ["no metadata", zipOf({ "x/readme.txt": "" }), "The archive has no ro-crate-metadata.json in its folder"],
-    ["two folders", zipOf({ [`a/${nothing}`]: "{}", [`b/${nothing}`]: "{}" }), "several folders"],
+    [
+      "no metadata",
+      makeZip({ "x/readme.txt": "" }),
+      "The archive has no ro-crate-metadata.json in its folder",
+    ],
+    ["two folders", makeZip({ [`a/${nothing}`]: "{}", [`b/${nothing}`]: "{}" }), "several folders"],
     [
       "a file beside the folder",
-      zipOf({ [`a/${nothing}`]: "{}", "b.txt": "" }),
+      makeZip({ [`a/${nothing}`]: "{}", "b.txt": "" }),
       'outside its folder: "b.txt"',
     ],
     [
       "a path upwards",
-      zipOf({ [`a/${nothing}`]: "{}", "a/../../b.txt": "" }),
+      makeZip({ [`a/${nothing}`]: "{}", "a/../../b.txt": "" }),
       'outside its folder: "a/../../b.txt"',
     ],
     [
       "an absolute path",
-      zipOf({ [`a/${nothing}`]: "{}", "/etc/passwd": "" }),
+      makeZip({ [`a/${nothing}`]: "{}", "/etc/passwd": "" }),
       'outside its folder: "/etc/passwd"',
     ],
     [
       "a Windows path",
-      zipOf({ [`a/${nothing}`]: "{}", "C:\\b.txt": "" }),
+      makeZip({ [`a/${nothing}`]: "{}", "C:\\b.txt": "" }),
       'outside its folder: "C:\\\\b.txt"',
     ],
-    ["no JSON", zipOf({ [`a/${nothing}`]: "{" }), "ro-crate-metadata.json - "],
+    ["no JSON", makeZip({ [`a/${nothing}`]: "{" }), "ro-crate-metadata.json - "],
     [
       "no context",
       crate(dataset, {}, { context: "https://schema.org" }),
@@ -302,7 +306,7 @@ describe("archives that are refused", () => {
     ],
     [
       "no graph",
-      zipOf({ [`a/${nothing}`]: '{"@context":"https://w3id.org/ro/crate/1.1/context"}' }),
+      makeZip({ [`a/${nothing}`]: '{"@context":"https://w3id.org/ro/crate/1.1/context"}' }),
       "no @graph",
     ],
     [
@@ -379,7 +383,7 @@ describe("archives that are refused", () => {
     }));
     const root = { "@id": "./", "@type": "Dataset", hasPart: many.map((part) => ({ "@id": part["@id"] })) };
     expect((await send(crate([root, ...many]))).report.message).toStartWith("The archive has 1001 records.");
-    const [of] = await rowsOf(`locations/?id=${IDS.shelf}&fields=label`);
+    const [of] = await fetchRows(`locations/?id=${IDS.shelf}&fields=label`);
     const foreign = await send(
       crate(oneDataset({ name: of.label, text: "Mine now" })),
       "",

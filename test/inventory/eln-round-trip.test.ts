@@ -194,14 +194,14 @@ const LISTS = [
 test("of all lists move an installation record by record, and change nothing where they are from", async () => {
   const from = await openLab();
   const to = await openLab({ sample: {} });
-  const archiveOf = async (of: Lab, list: string) =>
+  const fetchArchive = async (of: Lab, list: string) =>
     (await of.bytes("GET", `${list}/?format=eln&page_size=50&page=1`, { as: "admin" })).bytes;
   const send = async (target: Lab, list: string, body: Uint8Array<ArrayBuffer>, match = "none") => {
     const { bytes } = await target.bytes("POST", `${list}/import/?match=${match}`, { as: "admin", body });
     return JSON.parse(new TextDecoder().decode(bytes)) as ImportReport;
   };
   /** The records in an archive: names, texts and properties. */
-  const saidOf = (bytes: Uint8Array) => {
+  const readStatements = (bytes: Uint8Array) => {
     const { graph, node } = openEln(bytes);
     return graph
       .filter((each) => each["@type"] === "Dataset" && each["@id"] !== "./")
@@ -219,13 +219,13 @@ test("of all lists move an installation record by record, and change nothing whe
   };
   try {
     // A required reference cannot be left out.
-    const early = await send(to, "annotationtypes", await archiveOf(from, "annotationtypes"));
+    const early = await send(to, "annotationtypes", await fetchArchive(from, "annotationtypes"));
     expect([early.batch, early.errors.map(({ message }) => message)]).toEqual([
       null,
       expect.arrayContaining(['Object with name="Tissue" does not exist.']),
     ]);
     for (const list of LISTS) {
-      const archive = await archiveOf(from, list);
+      const archive = await fetchArchive(from, list);
       // Addresses have numbers instead of ids, which archives do not keep.
       const match = list === "addresses" ? "name" : "none";
       const { unchanged, rows, archive: same, batch } = await send(from, list, archive, match);
@@ -233,7 +233,7 @@ test("of all lists move an installation record by record, and change nothing whe
       const moved = await send(to, list, archive);
       expect([list, moved.errors, moved.archive?.left_out]).toEqual([list, [], []]);
       expect([list, moved.created + moved.unchanged]).toEqual([list, rows]);
-      expect(saidOf(await archiveOf(to, list))).toEqual(saidOf(archive));
+      expect(readStatements(await fetchArchive(to, list))).toEqual(readStatements(archive));
     }
   } finally {
     from.database.close();

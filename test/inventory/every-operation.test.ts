@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { RESOURCES } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { complaints, type Paths } from "../described.ts";
-import { fillLists, type Lab, openLab, pathsOf } from "./harness.ts";
+import { fillLists, type Lab, openLab, readPaths } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /**
@@ -14,7 +14,7 @@ let lab: Lab;
 let paths: Paths = {};
 beforeAll(async () => {
   const { database, ...opened } = await openLab();
-  paths = await pathsOf({ database, ...opened });
+  paths = await readPaths({ database, ...opened });
   database.close();
 });
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import {
 } from "../described.ts";
 import type { Answer } from "../../src/platform/http.ts";
 import { RESOURCES } from "../../src/inventory/index.ts";
-import { type Lab, openLab, pathsOf } from "./harness.ts";
+import { type Lab, openLab, readPaths } from "./harness.ts";
 
 /**
  * Runs the example of every operation of the inventory. The example of POST creates the record that the other examples
@@ -31,7 +31,7 @@ beforeAll(async () => {
   answer = lab.through(undefined);
   const { newId } = lab.clock;
   lab.clock.newId = () => String(ids.shift() ?? newId());
-  paths = await pathsOf(lab);
+  paths = await readPaths(lab);
   listed = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -62,7 +62,7 @@ let ids: unknown[] = [];
 const exampleAt = (path: string): unknown =>
   Object.values(paths[path])[0].parameters.findLast((parameter) => parameter.in === "path")?.example;
 
-const addressOf = (path: string): string =>
+const makeAddress = (path: string): string =>
   exampleCall(path, { parameters: Object.values(paths[path])[0].parameters } as Operation).address.split(
     "?",
   )[0];
@@ -76,7 +76,7 @@ async function arrange(path: string, isDeleted: boolean): Promise<void> {
   if (item === undefined) return;
   const list = item.slice(0, item.lastIndexOf("/"));
   await arrange(list, false);
-  const address = addressOf(path).split("/").slice(0, item.split("/").length).join("/");
+  const address = makeAddress(path).split("/").slice(0, item.split("/").length).join("/");
   const id = exampleAt(path);
   const isMissing = async () => (await ask("GET", address)).status === 404;
   if (item.endsWith("{grant}")) {
@@ -113,10 +113,10 @@ async function arrangeFreeSlot(list: string): Promise<() => Promise<void>> {
   await arrange(consumable, false);
   const inside = { "/api/v2/equipment": "equipment", "/api/v2/places": "place" }[list];
   const outer = inside && { equipment: null, [inside]: exampleAt(`${list}/{id}`) };
-  await sendJson("PATCH", addressOf(location), { capacity: 10, ...outer });
+  await sendJson("PATCH", makeAddress(location), { capacity: 10, ...outer });
   return async () => {
-    await sendJson("PATCH", addressOf(consumable), { location: null });
-    await sendJson("PATCH", addressOf(location), { capacity: null, equipment: null, place: null });
+    await sendJson("PATCH", makeAddress(consumable), { location: null });
+    await sendJson("PATCH", makeAddress(location), { capacity: null, equipment: null, place: null });
   };
 }
 
@@ -138,14 +138,14 @@ const OTHER_STATUSES: Record<string, number> = {
 };
 
 /** Lists the mistakes in the response to an example. */
-async function errorsOf({ method, path, operation }: Listed): Promise<string[]> {
+async function findErrors({ method, path, operation }: Listed): Promise<string[]> {
   if (path === "/api/v2/session" && method !== "POST") await call("POST", path);
   const named = path.endsWith("bulk_delete") ? path.replace("bulk_delete", "{id}") : path;
   await arrange(named, /(restore|purge)$/.test(path));
   const cleanUp = path.endsWith("/free_slots") ? await arrangeFreeSlot(path.split("/{")[0]) : undefined;
   if (/\/(consume|refill|aliquots)$/.test(path)) {
     const record = `${path.slice(0, path.lastIndexOf("/"))}`;
-    await sendJson("PATCH", addressOf(record), { amount: 10 });
+    await sendJson("PATCH", makeAddress(record), { amount: 10 });
   }
   const child = Object.keys(paths).find((one) => one.startsWith(`${path}/{`));
   const creates = method === "POST" || (method === "PUT" && path.endsWith("permissions"));
@@ -164,7 +164,7 @@ async function settle(examples: Listed[]): Promise<string[]> {
   const failed: Listed[] = [];
   const errors: string[] = [];
   for (const example of examples) {
-    const found = await errorsOf(example);
+    const found = await findErrors(example);
     errors.push(...found);
     if (found.length > 0) failed.push(example);
   }

@@ -18,7 +18,7 @@ import { openLog } from "../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { MIGRATIONS } from "../../db/index.ts";
-import { operationsOf, type Paths } from "../described.ts";
+import { listOperations, type Paths } from "../described.ts";
 import { SAMPLE } from "./sample.ts";
 import { openMigrated } from "../database.ts";
 
@@ -269,9 +269,9 @@ export async function expectStatuses(
 }
 
 /** The operations of the OpenAPI document, by path and method; those that all lists have, at the paths of these lists. */
-export async function pathsOf(lab: Lab, lists = ["locations"]): Promise<Paths> {
+export async function readPaths(lab: Lab, lists = ["locations"]): Promise<Paths> {
   const { text } = await lab.ask("GET", "http://lab/docs/json");
-  const paths = Object.entries(operationsOf(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
+  const paths = Object.entries(listOperations(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
   return Object.fromEntries(
     paths.flatMap(([path, methods]) =>
       path.includes("{list}")

@@ -13,7 +13,7 @@ export const table = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
 export const counts = (of: Answer) => [of.created, of.updated, of.unchanged, of.errors.length];
 
 /** Sends files to the lab of the current test. */
-export function importsOf(lab: () => Lab) {
+export function makeImports(lab: () => Lab) {
   const send = async (path: string, body: File, as: string | undefined = "alice") => {
     const { status, headers, bytes } = await lab().bytes("POST", path, { body, ...(as ? { as } : {}) });
     return { status, headers, report: JSON.parse(new TextDecoder().decode(bytes)) as Answer };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Lab, letUse, openLab } from "./harness.ts";
-import { counts, importsOf, table } from "./import-files.ts";
+import { counts, makeImports, table } from "./import-files.ts";
 import { IDS } from "./sample.ts";
 
 /** Rows of a file add records; they change existing ones only where that was chosen. */
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => lab.database.close());
 
-const { send, imported, records } = importsOf(() => lab);
+const { send, imported, records } = makeImports(() => lab);
 
 test("never merges rows, and changes nothing that was not chosen", async () => {
   const antibodies = table("name,lot,amount", "anti-p53 DO-1,A1,1", "anti-p53 DO-1,B2,2");

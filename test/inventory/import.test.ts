@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openXlsx, writeXlsx } from "hucre/xlsx";
 import { type Lab, openLab } from "./harness.ts";
 import { textIndexErrors } from "./text-index.ts";
-import { counts, importsOf, table } from "./import-files.ts";
+import { counts, makeImports, table } from "./import-files.ts";
 import { IDS } from "./sample.ts";
 
 /** Imports create and update records: all rows of a file or none. */
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => lab.database.close());
 
-const { send, imported, records } = importsOf(() => lab);
+const { send, imported, records } = makeImports(() => lab);
 
 test("creates records; with match=name it updates records with the same name, and changes nothing on repetition", async () => {
   const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");

@@ -46,7 +46,7 @@ const waitForState = (path: string, ...states: string[]): Promise<Answered> =>
     if (answer.body.ended !== null) throw new Error(answer.text);
     return null;
   });
-const pathOf = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
+const parsePath = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
 
 test("serves readers during an import while writers wait", async () => {
   const own = { ended: false };
@@ -78,7 +78,7 @@ test("runs a background import and reports its progress and result", async () =>
   const headers = { "Content-Type": "text/csv", Prefer: "respond-async" };
   const accepted = await lab.ask("POST", IMPORT, { as: "alice", body: csv(2000), headers });
   expect([accepted.status, accepted.headers.get("preference-applied")]).toEqual([202, "respond-async"]);
-  const path = pathOf(accepted);
+  const path = parsePath(accepted);
   const seen = await waitForState(path, "writing");
   expect(seen.body).toMatchObject({ rows: 2000, rows_read: 2000, ended: null });
   const { body } = await waitForState(path, "finished");
@@ -93,27 +93,27 @@ test("runs a background import and reports its progress and result", async () =>
   const stored = lab.database.query("SELECT file, outcome ->> 'state' AS state FROM import_file").get();
   expect(stored).toEqual({ file: null, state: "finished" });
   const wrong = await waitForState(
-    pathOf(await send(`${IMPORT}?background=1`, "name,amount\na,many\n")),
+    parsePath(await send(`${IMPORT}?background=1`, "name,amount\na,many\n")),
     "refused",
   );
   expect([wrong.body.rows_written, wrong.body.message]).toEqual([
     0,
     "Row 2, amount: A valid number is required.",
   ]);
-  const none = await waitForState(pathOf(await send(`${IMPORT}?background=1`, "")), "failed");
+  const none = await waitForState(parsePath(await send(`${IMPORT}?background=1`, "")), "failed");
   expect(none.body.message).toBe("The file is empty. Its first row must name the columns.");
 });
 
 test("rolls back a cancelled import, and cancels a waiting one", async () => {
   const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(6000))));
-  await waitForState(pathOf(first), "writing");
-  const waiting = await lab.send("alice", "DELETE", pathOf(second));
+  await waitForState(parsePath(first), "writing");
+  const waiting = await lab.send("alice", "DELETE", parsePath(second));
   expect(waiting.body.state).toBe("waiting");
-  const off = await lab.send("alice", "DELETE", pathOf(first));
+  const off = await lab.send("alice", "DELETE", parsePath(first));
   expect([off.status, off.body.state]).toEqual([200, "cancelled"]);
-  await waitForState(pathOf(second), "cancelled");
+  await waitForState(parsePath(second), "cancelled");
   expect(await total()).toBe(0);
-  expect((await lab.send("alice", "DELETE", pathOf(first))).status).toBe(409);
+  expect((await lab.send("alice", "DELETE", parsePath(first))).status).toBe(409);
   // The turn is given back.
   expect((await lab.send("alice", "POST", "locations/", { label: "x" })).status).toBe(201);
 });

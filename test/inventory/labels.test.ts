@@ -38,7 +38,7 @@ const make = (query: string, as?: string, list = "stocks/consumables") =>
   lab.bytes("GET", `${list}/labels/?${query}`, as === undefined ? {} : { as });
 
 /** All codes in a file, as zbar reads them from an image at 300 dpi. */
-async function codesOf(bytes: Uint8Array): Promise<string[]> {
+async function scanCodes(bytes: Uint8Array): Promise<string[]> {
   const name = join(directory, crypto.randomUUID());
   await Bun.write(`${name}.pdf`, bytes);
   await Bun.$`pdftoppm -r 300 -gray -png ${name}.pdf ${name}`.quiet();
@@ -51,14 +51,14 @@ async function codesOf(bytes: Uint8Array): Promise<string[]> {
   return found.flatMap((text) => text.trim().split("\n"));
 }
 
-const addressOf = (code: string): string => `http://lab/i/${code}`;
+const makeAddress = (code: string): string => `http://lab/i/${code}`;
 const CODES = ["5f1e627f-8aba", "9b0d1c52-77aa", "c4a9f0aa-1234", "e0000000-5678"];
 
 readingTest(
   "prints codes that zbar reads, on all sizes",
   async () => {
-    const read = async (query: string) => [query, (await codesOf((await make(query)).bytes)).sort()];
-    const addresses = CODES.map(addressOf);
+    const read = async (query: string) => [query, (await scanCodes((await make(query)).bytes)).sort()];
+    const addresses = CODES.map(makeAddress);
     const bars = ["5f1e627f8aba", "9b0d1c52-77aa", "9b0d1c5277aa", "LAB-000123"];
     const wanted: [string, string[]][] = [
       ["sheet=25x10", addresses],
@@ -120,7 +120,7 @@ test("prints the records in the order of the list", async () => {
   expect(await names("page=2&page_size=3&ordering=id")).toEqual([CODES[3]]);
   // Ids of which the beginning is that of others are written out.
   const places = new TextDecoder().decode((await make("format=zpl&sheet=57x32", undefined, "places")).bytes);
-  expect(places).toContain(addressOf(IDS.a101));
+  expect(places).toContain(makeAddress(IDS.a101));
 });
 
 test("escapes text in ZPL and uses the resolution of the printer", async () => {

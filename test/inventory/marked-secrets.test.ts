@@ -4,7 +4,7 @@ import type { Actor } from "../../src/inventory/model/access.ts";
 import { type Field, isComparable, type Json } from "../../src/inventory/model/field.ts";
 import { columnName, COMMON, isGuarded, pathNames } from "../../src/inventory/model/resource.ts";
 import { DECLARED, type RoutedResource } from "../../src/inventory/resources/index.ts";
-import { SHOWN_LISTS, type Lab, openLab, pathsOf } from "./harness.ts";
+import { SHOWN_LISTS, type Lab, openLab, readPaths } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
 import { unzipAll } from "../unzip.ts";
@@ -255,7 +255,7 @@ const OF_RECORDS = [
   "?fields=*&format=eln",
   "?fields=*&format=xlsx",
 ];
-const variantsOf = (path: string): string[] =>
+const listVariants = (path: string): string[] =>
   // The text of a PDF is compressed.
   /labels\/?$/.test(path)
     ? ["?format=zpl"]
@@ -274,7 +274,7 @@ const ownPaths = (resource: RoutedResource): string[] =>
 /** Addresses of everything that can be read, from the OpenAPI document. */
 async function addresses(): Promise<string[]> {
   const lists = LISTS.map(({ segment }) => segment);
-  const readable = Object.entries(await pathsOf(lab, lists)).filter(([, methods]) => "get" in methods);
+  const readable = Object.entries(await readPaths(lab, lists)).filter(([, methods]) => "get" in methods);
   const found: string[] = [];
   for (const path of readable.map(([one]) => one.replace(/\/api\/v2\/?/, ""))) {
     const own = records.filter(({ resource }) => path.startsWith(`${resource.segment}/`));
@@ -282,7 +282,7 @@ async function addresses(): Promise<string[]> {
       path.includes("{id}") && own.length > 0 ? own.map(({ id }) => path.replace("{id}", id)) : [path];
     for (const one of filled.filter((each) => !each.includes("{"))) {
       // Of the records of a resource, each is read in other forms.
-      const variants = variantsOf(path).filter(() => filled.length === 1 || random.chance(0.25));
+      const variants = listVariants(path).filter(() => filled.length === 1 || random.chance(0.25));
       found.push(...variants.map((variant) => one + variant));
     }
   }

@@ -32,7 +32,7 @@ const good = async (method: string, path: string, body?: unknown, as = "alice"):
   expect({ method, path, text: answer.status < 300 ? "" : answer.text }).toEqual({ method, path, text: "" });
   return answer;
 };
-const changesOf = async (path: string, as = "alice") =>
+const fetchChanges = async (path: string, as = "alice") =>
   (await good("GET", `${path}history/?page_size=max`, undefined, as)).body.results as Change[];
 const later = () => lab.clock.set(lab.clock.now() + 60_000);
 const contents = async (more = "", as = "alice") =>
@@ -65,7 +65,7 @@ test("notes have versions, entity tags and a history, and can be restored", asyn
     [`notes__content=two&as_of=${first}`, 0],
   ])
     expect([query, (await good("GET", `specimens/?${query}`)).body.total]).toEqual([query, total]);
-  const told = await changesOf(fish);
+  const told = await fetchChanges(fish);
   expect(
     told.map(({ resource, op, version, user, token }) => [resource, op, version, user, token?.name]),
   ).toEqual([
@@ -79,7 +79,7 @@ test("notes have versions, entity tags and a history, and can be restored", asyn
     after: { content: "two" },
     of: { resource: "stocks/specimen" },
   });
-  expect(await changesOf(note)).toEqual(told.slice(0, 3));
+  expect(await fetchChanges(note)).toEqual(told.slice(0, 3));
   const restored = await good("POST", `${note}restore/`, { version: 1 });
   expect(restored.body).toMatchObject({ content: "one", version: 4 });
   expect((await ask("POST", `${note}restore/`, { version: 9 })).status).toBe(404);
@@ -96,7 +96,7 @@ test("notes have versions, entity tags and a history, and can be restored", asyn
   await good("DELETE", note);
   expect((await ask("POST", `${note}purge/`)).status).toBe(403);
   expect((await ask("POST", `${note}purge/`, undefined, "admin")).status).toBe(204);
-  expect((await changesOf(fish)).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
+  expect((await fetchChanges(fish)).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
 });
 
 test("allows one value of each type, also after undo, and does not restore read-only values", async () => {
@@ -108,7 +108,7 @@ test("allows one value of each type, also after undo, and does not restore read-
   expect([undo.status, undo.text]).toEqual([409, expect.stringContaining("another value of this type")]);
   const organ = { annotation_type_id: "organ", value: "liver" };
   const { body } = await good("POST", `${fish}annotations/`, organ);
-  const [{ after }] = await changesOf(`${fish}annotations/${String(body.id)}/`);
+  const [{ after }] = await fetchChanges(`${fish}annotations/${String(body.id)}/`);
   expect(after.value).toEqual(body.value);
   const type = (await ask("GET", "annotationtypes/?name=note")).body.results as Named[];
   const [free] = (await good("GET", `${fish}annotations/`)).body.results as Named[];
@@ -171,14 +171,14 @@ test("shows the history of grants to users who may share, and restores only perm
   const right = `${fish}permissions/${grant}/`;
   const taken = await share([{ user: "bob", view: false, change: false, delete: false }]);
   expect((await ask("GET", `${right}history/`, undefined, "bob")).status).toBe(403);
-  expect((await changesOf(fish, "bob")).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
-  expect((await changesOf(fish)).map(({ resource, op }) => [resource, op])).toEqual([
+  expect((await fetchChanges(fish, "bob")).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
+  expect((await fetchChanges(fish)).map(({ resource, op }) => [resource, op])).toEqual([
     ["permissions", "delete"],
     ["permissions", "create"],
     ["stocks/specimen", "create"],
   ]);
   const granted = { user: "bob", group: null, view: true, delete: true };
-  expect((await changesOf(fish))[1].after).toMatchObject(granted);
+  expect((await fetchChanges(fish))[1].after).toMatchObject(granted);
   const then = `${fish}permissions/?as_of=${given.headers.get("batch-id")}`;
   expect((await good("GET", then)).body.users).toMatchObject([{ username: "bob", delete: true }]);
   // Carol may change, and not delete: she cannot bring back a right to delete by undoing.
@@ -212,13 +212,15 @@ test("memberships have a history, and their permissions end and return with them
     ["alice"],
     ["alice", "bob"],
   ]);
-  const told = await changesOf("groups/Genomics/");
+  const told = await fetchChanges("groups/Genomics/");
   expect(told.map(({ op, user, after, before }) => [op, user, after.user ?? before?.user])).toEqual([
     ["delete", "admin", undefined],
     ["create", "admin", "bob"],
     ["create", "system", "alice"],
   ]);
-  expect((await changesOf("users/bob/")).map(({ of }) => of?.resource).join()).toBe("groups,groups,groups");
+  expect((await fetchChanges("users/bob/")).map(({ of }) => of?.resource).join()).toBe(
+    "groups,groups,groups",
+  );
   await good("POST", "groups/Genomics/members/alice/restore/", { version: 1 }, "admin");
   const undo = `batches/${left.headers.get("batch-id")}/undo/`;
   expect((await ask("POST", undo, {}, "bob")).status).toBe(403);
@@ -232,7 +234,7 @@ test("memberships have a history, and their permissions end and return with them
   const short = await good("PUT", "groups/Short/members/bob/", {}, "admin");
   await good("DELETE", "groups/Short/", undefined, "admin");
   await good("POST", "groups/", { name: "Next" }, "admin");
-  expect(await changesOf("groups/Next/")).toEqual([]);
+  expect(await fetchChanges("groups/Next/")).toEqual([]);
   expect((await ask("POST", `batches/${short.headers.get("batch-id")}/undo/`, {}, "admin")).status).toBe(409);
 });
 

@@ -21,7 +21,7 @@ const made = async (as: string, path: string, body: unknown): Promise<string> =>
 };
 const share = (rights: object) =>
   send("alice", "PATCH", `locations/${box}/permissions/`, { users: [{ user: "bob", ...rights }] });
-const placeOf = async (id: string): Promise<Json[]> => {
+const fetchPlace = async (id: string): Promise<Json[]> => {
   const { body } = await send("admin", "GET", `${LIST}/${id}/?fields=location,position`);
   return [body.location, body.position];
 };
@@ -79,7 +79,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     const { status, body: answer, text } = await send("bob", method, path(), body());
     expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(REFUSED) });
     expect(Object.keys(answer)).toContain(field);
-    expect(await placeOf(tube)).toEqual([null, ""]);
+    expect(await fetchPlace(tube)).toEqual([null, ""]);
   });
 
   test("import", async () => {
@@ -94,7 +94,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     expect((await send("bob", "POST", `stocktakes/${id}/scans/`, { code: tube })).status).toBe(200);
     const { body } = await send("bob", "POST", `stocktakes/${id}/apply/`, {});
     expect(body.misplaced).toMatchObject([{ id: tube, done: "not permitted" }]);
-    expect(await placeOf(tube)).toEqual([null, ""]);
+    expect(await fetchPlace(tube)).toEqual([null, ""]);
   });
 
   test("undo and restore do not return a record to its position without the right", async () => {
@@ -108,7 +108,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     const restored = await send("bob", "POST", `${LIST}/${tube}/restore/`, { version: 2 });
     for (const { status, text } of [undone, restored])
       expect([status, text]).toEqual([400, expect.stringContaining(REFUSED)]);
-    expect(await placeOf(tube)).toEqual([null, ""]);
+    expect(await fetchPlace(tube)).toEqual([null, ""]);
   });
 
   test("a deleted record is restored without its location", async () => {
@@ -117,7 +117,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     await send("bob", "DELETE", `${LIST}/${tube}/`);
     await share({ view: false });
     expect((await send("bob", "POST", `${LIST}/${tube}/restore/`, {})).status).toBe(200);
-    expect(await placeOf(tube)).toEqual([null, ""]);
+    expect(await fetchPlace(tube)).toEqual([null, ""]);
   });
 });
 
@@ -175,7 +175,7 @@ describe("evicting", () => {
     expect([status, body.results]).toEqual([200, [nothing, { position: "A1", record: null }]]);
     for (const secret of [hidden, loose, "quatter"]) expect(text).not.toContain(secret);
     expect((await send("alice", "GET", `batches/${headers.get("batch-id")}/`)).text).not.toContain(hidden);
-    expect([await placeOf(hidden), await placeOf(loose)]).toEqual([
+    expect([await fetchPlace(hidden), await fetchPlace(loose)]).toEqual([
       [null, ""],
       [null, ""],
     ]);

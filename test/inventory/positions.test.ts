@@ -3,7 +3,7 @@ import type { Slots } from "../../src/inventory/api/route-slots.ts";
 import {
   BOX,
   CONSUMABLES,
-  errorOf,
+  readError,
   id,
   openBoxes,
   PLAIN,
@@ -46,7 +46,7 @@ test("stores a position in one spelling, and clears it when the record moves wit
     "4",
   );
   const negative = await patch(`${CONSUMABLES}${id(11)}/`, { position: "-4" });
-  expect(errorOf(negative, "position")).toBe("Expected a position such as A1 or 17.");
+  expect(readError(negative, "position")).toBe("Expected a position such as A1 or 17.");
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { location: null })).body.position).toBe("");
 });
 
@@ -54,7 +54,7 @@ test("reveals nothing about a location that the caller may not view", async () =
   await patch(`${CONSUMABLES}${id(11)}/`, { owner: "bob" });
   await patch(`locations/${BOX}/`, { public: false });
   const refused = await patch(`${CONSUMABLES}${id(11)}/`, { position: "A2" }, "bob");
-  expect(errorOf(refused, "position")).toBe(
+  expect(readError(refused, "position")).toBe(
     "You may not view the location, so you cannot choose a position in it.",
   );
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { status: "USED" }, "bob")).status).toBe(200);
@@ -72,7 +72,7 @@ test("gives a slot to one of many concurrent writes", async () => {
   );
   expect(answers.filter(({ status }) => status === 201).length).toBe(1);
   const refused = answers.filter(({ status }) => status === 400);
-  expect(refused.map((answer) => errorOf(answer, "position"))).toEqual(
+  expect(refused.map((answer) => readError(answer, "position"))).toEqual(
     Array(11).fill("C1 is occupied. Next free position: A3."),
   );
 });
@@ -138,7 +138,7 @@ test("two records exchange positions in one batch, and its undo exchanges them a
 test("a change by filter gives a position to one record only, and takes positions from all", async () => {
   const filter = `${CONSUMABLES}?location=${BOX}`;
   const refused = await patch(filter, { position: "C1" });
-  expect([refused.status, errorOf(refused, "[1].position")]).toEqual([
+  expect([refused.status, readError(refused, "[1].position")]).toEqual([
     400,
     "C1 is occupied. Next free position: A1.",
   ]);
@@ -227,7 +227,7 @@ test("exchanges records once with an Idempotency-Key, and only in the versions t
   const stale = await lab.send("admin", "POST", path, body);
   expect([stale.status, stale.body.message]).toEqual([412, expect.stringContaining("has version")]);
   const short = await fill(`locations/${BOX}`, { records, versions: [1] });
-  expect(errorOf(short, "versions")).toBe("Give one version for each of the 2 records.");
+  expect(readError(short, "versions")).toBe("Give one version for each of the 2 records.");
   expect([await where(CONSUMABLES, 11), await where(SPECIMEN, 21)]).toEqual(["Box 1 B2", "Box 1 A1"]);
 });
 

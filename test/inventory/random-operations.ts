@@ -38,7 +38,7 @@ export class Bench {
     return this.some(table, 1, where)[0];
   }
 
-  idOf(table: string, where?: string): string | null {
+  drawId(table: string, where?: string): string | null {
     return (this.one(table, where)?.id as string | undefined) ?? null;
   }
 
@@ -65,7 +65,7 @@ export class Bench {
       ...(random.chance(0.5) ? { description: this.word() } : {}),
       ...(random.chance(0.5) ? this.place() : {}),
       ...(random.chance(0.4)
-        ? { amount: random.below(50), unit: this.idOf("vocabulary_term", "name = 'gram'") }
+        ? { amount: random.below(50), unit: this.drawId("vocabulary_term", "name = 'gram'") }
         : {}),
       ...(random.chance(0.3) ? { status: random.pick(["AVAILABLE", "LOW", "MISSING"]) } : {}),
       ...(random.chance(0.3) ? { public: random.chance(0.5) } : {}),
@@ -110,28 +110,28 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
     body: {
       label: b.word(),
       public: true,
-      parent: b.random.chance(0.6) ? b.idOf("location") : null,
+      parent: b.random.chance(0.6) ? b.drawId("location") : null,
       ...(b.random.chance(0.5) ? { grid_rows: 3, grid_columns: 3 } : {}),
     },
   }),
   update(b) {
     const table = b.random.pick(STOCK);
-    return { method: "PATCH", path: `${TABLES[table]}/${b.idOf(table)}`, body: b.values() };
+    return { method: "PATCH", path: `${TABLES[table]}/${b.drawId(table)}`, body: b.values() };
   },
   rename(b) {
     const table = b.random.pick(["vocabulary_term", "equipment", "project"]);
-    return { method: "PATCH", path: `${TABLES[table]}/${b.idOf(table)}`, body: { name: b.word() } };
+    return { method: "PATCH", path: `${TABLES[table]}/${b.drawId(table)}`, body: { name: b.word() } };
   },
   updateLocation: (b) => ({
     method: "PATCH",
-    path: `locations/${b.idOf("location")}`,
+    path: `locations/${b.drawId("location")}`,
     body: b.random.pick([
       { label: b.word() },
-      { parent: b.idOf("location") },
+      { parent: b.drawId("location") },
       { grid_rows: 4, grid_columns: 4 },
       { grid_rows: null, grid_columns: null, capacity: null },
       { numbering: "1" },
-      { place: b.idOf("place"), public: true },
+      { place: b.drawId("place"), public: true },
     ]),
   }),
   bulkUpdate: (b) => ({ method: "PATCH", path: "stocks/consumables?deleted=false", body: b.values() }),
@@ -158,11 +158,11 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
   },
   delete(b) {
     const table = b.random.pick(Object.keys(TABLES).filter((each) => each !== "category"));
-    return { method: "DELETE", path: `${TABLES[table]}/${b.idOf(table)}` };
+    return { method: "DELETE", path: `${TABLES[table]}/${b.drawId(table)}` };
   },
   restore(b) {
     const table = b.random.pick([...STOCK, "location", "equipment"]);
-    const id = b.idOf(table, "deleted = 1");
+    const id = b.drawId(table, "deleted = 1");
     return id === null ? undefined : { method: "POST", path: `${TABLES[table]}/${id}/restore`, body: {} };
   },
   restoreVersion(b) {
@@ -175,7 +175,7 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
     const records = [...b.some("consumable", 3), ...b.some("specimen", 2)].map(({ id }) => id);
     return {
       method: "POST",
-      path: `locations/${b.idOf("location", "deleted = 0 AND capacity IS NOT NULL")}/free_slots`,
+      path: `locations/${b.drawId("location", "deleted = 0 AND capacity IS NOT NULL")}/free_slots`,
       body: { records },
     };
   },
@@ -202,33 +202,33 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
   },
   aliquots(b) {
     const body = { count: 1 + b.random.below(3), ...(b.random.chance(0.5) ? { amount: 1 } : {}) };
-    return { method: "POST", path: `stocks/consumables/${b.idOf("consumable")}/aliquots`, body };
+    return { method: "POST", path: `stocks/consumables/${b.drawId("consumable")}/aliquots`, body };
   },
   stock(b) {
     const action = b.random.pick(["consume", "refill", "thaw"]);
-    const id = b.idOf("consumable", action === "thaw" ? undefined : "deleted = 0 AND amount > 1");
+    const id = b.drawId("consumable", action === "thaw" ? undefined : "deleted = 0 AND amount > 1");
     const body = action === "thaw" ? {} : { amount: 1, ...(action === "refill" ? { lot: b.word() } : {}) };
     return { method: "POST", path: `stocks/consumables/${id}/${action}`, body };
   },
   annotate(b) {
     const table = b.random.pick([...STOCK, "location"]);
     const body = { annotation_type_id: b.random.pick(["note", "settings"]), value: b.word() };
-    return { method: "POST", path: `${TABLES[table]}/${b.idOf(table)}/annotations`, body };
+    return { method: "POST", path: `${TABLES[table]}/${b.drawId(table)}/annotations`, body };
   },
   changeAnnotation(b) {
     const found = b.one(
       "annotation",
       "deleted = 0 AND object_kind IN ('consumable', 'specimen', 'location')",
     );
-    return found && partOf(b, found, "annotations", { value: b.word() });
+    return found && changePart(b, found, "annotations", { value: b.word() });
   },
   note(b) {
     const table = b.random.pick([...STOCK, "project"]);
-    return { method: "POST", path: `${TABLES[table]}/${b.idOf(table)}/notes`, body: { content: b.word() } };
+    return { method: "POST", path: `${TABLES[table]}/${b.drawId(table)}/notes`, body: { content: b.word() } };
   },
   changeNote(b) {
     const found = b.one("note");
-    return found && partOf(b, found, "notes", { content: b.word() });
+    return found && changePart(b, found, "notes", { content: b.word() });
   },
   restorePart(b) {
     const [table, segment] = b.random.pick([
@@ -237,23 +237,23 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
     ] as const);
     const found = b.one(table, "deleted = 1 AND object_kind IN ('consumable', 'specimen', 'location')");
     if (!found) return undefined;
-    const { path } = partOf(b, found, segment, {});
+    const { path } = changePart(b, found, segment, {});
     return { method: "POST", path: `${path}/restore`, body: {} };
   },
   file: (b) => ({
     method: "POST",
-    path: `stocks/consumables/${b.idOf("consumable")}/attachments`,
+    path: `stocks/consumables/${b.drawId("consumable")}/attachments`,
     body: aFile(b),
   }),
   removeFile(b) {
-    const id = b.idOf("attachment");
+    const id = b.drawId("attachment");
     return id === null ? undefined : { method: "DELETE", path: `attachments/${id}` };
   },
   share(b) {
     const table = b.random.pick([...STOCK, "location"]);
     return {
       method: b.random.pick(["PATCH", "PUT"]),
-      path: `${TABLES[table]}/${b.idOf(table)}/permissions`,
+      path: `${TABLES[table]}/${b.drawId(table)}/permissions`,
       body: rights(b),
     };
   },
@@ -264,7 +264,7 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
   }),
   owner: (b) => ({
     method: "PATCH",
-    path: `stocks/consumables/${b.idOf("consumable")}`,
+    path: `stocks/consumables/${b.drawId("consumable")}`,
     body: b.random.pick([
       { owner: b.random.pick(PEOPLE) },
       { owned_by: b.random.pick(["Genomics", "Imaging"]) },
@@ -279,22 +279,22 @@ export const KINDS: Record<string, (bench: Bench) => Operation | undefined> = {
   beginStocktake: (b) => ({
     method: "POST",
     path: "stocktakes",
-    body: { name: b.word(), location: b.idOf("location") },
+    body: { name: b.word(), location: b.drawId("location") },
   }),
   scan(b) {
     const codes = [...b.some("consumable", 4), ...b.some("specimen", 2)].map(({ id }) => id);
-    return { method: "POST", path: `stocktakes/${b.idOf("stocktake", OPEN)}/scans`, body: { codes } };
+    return { method: "POST", path: `stocktakes/${b.drawId("stocktake", OPEN)}/scans`, body: { codes } };
   },
   applyStocktake: (b) => ({
     method: "POST",
-    path: `stocktakes/${b.idOf("stocktake", OPEN)}/apply`,
+    path: `stocktakes/${b.drawId("stocktake", OPEN)}/apply`,
     body: { missing: b.random.pick(["keep", "status", "clear"]) },
   }),
   build: (b) => ({
     method: "POST",
     path: "locations/build",
     body: {
-      place: b.idOf("place"),
+      place: b.drawId("place"),
       public: true,
       levels: [
         { list: "equipment", name: `Fridge ${b.random.below(1000)}`, model_type: "FREEZER" },
@@ -324,7 +324,12 @@ function aFile(b: Bench): FormData {
 }
 
 /** Changes or deletes a sub-resource. */
-function partOf(b: Bench, { object_kind, object_rid, id }: Row, segment: string, body: object): Operation {
+function changePart(
+  b: Bench,
+  { object_kind, object_rid, id }: Row,
+  segment: string,
+  body: object,
+): Operation {
   const [{ id: of }] = b.rows(`SELECT id FROM ${object_kind} WHERE rid = ?`, Number(object_rid));
   const path = `${TABLES[String(object_kind)]}/${of}/${segment}/${id}`;
   return b.random.chance(0.6) ? { method: "PATCH", path, body } : { method: "DELETE", path };

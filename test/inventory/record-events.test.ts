@@ -8,7 +8,7 @@ import { IDS } from "./sample.ts";
 let lab: Lab;
 let events: ReturnType<typeof recordEvents>;
 let start: number;
-const actorOf = (name: string) =>
+const findActor = (name: string) =>
   lab.accounts.authenticate(
     new Request("http://lab/", { headers: { Authorization: `Token ${lab.tokens[name]}` } }),
   );
@@ -48,20 +48,20 @@ test.each([
   ["bob", { resource: "locations", expression: labelled("Shelf") }, []],
   ["bob", { resource: "equipment", expression: null }, []],
 ])("%s receives from %j the events %j", (name, filter, expected) => {
-  const found = events.since(start, actorOf(name), filter, 100);
+  const found = events.since(start, findActor(name), filter, 100);
   const shown = found.events.map(
     ({ event, data }) => `${event.slice("record.".length)} ${String(data.resource)}`,
   );
   expect(shown).toEqual(expected);
   expect(found.cursor).toBe(events.last());
   for (const { seq } of found.events) {
-    expect(events.matches(seq, actorOf(name), filter)).toBe(true);
-    expect(events.matches(seq, actorOf(name), { resource: "equipment", expression: null })).toBe(false);
+    expect(events.matches(seq, findActor(name), filter)).toBe(true);
+    expect(events.matches(seq, findActor(name), { resource: "equipment", expression: null })).toBe(false);
   }
 });
 
 test("an event contains the record and the address of it or its parent, without values", () => {
-  const [changed, note] = events.since(start, actorOf("bob"), ALL, 100).events;
+  const [changed, note] = events.since(start, findActor("bob"), ALL, 100).events;
   const address = `https://lab.example/api/v2/locations/${IDS.bench}/`;
   expect(changed.data).toMatchObject({ resource: "locations", id: IDS.bench, of: null, address, version: 2 });
   expect(note.data).toMatchObject({ of: { resource: "locations", id: IDS.bench }, address, user: "admin" });
@@ -69,12 +69,12 @@ test("an event contains the record and the address of it or its parent, without 
 });
 
 test("a hidden record matches no filter, and a limit defers the remaining events", () => {
-  const secret = events.since(start, actorOf("admin"), ALL, 100).events[2];
+  const secret = events.since(start, findActor("admin"), ALL, 100).events[2];
   expect(secret.data.id).toBe(IDS.secret);
-  expect(events.matches(secret.seq, actorOf("bob"), ALL)).toBe(false);
-  const first = events.since(start, actorOf("admin"), ALL, 2);
+  expect(events.matches(secret.seq, findActor("bob"), ALL)).toBe(false);
+  const first = events.since(start, findActor("admin"), ALL, 2);
   expect(first.events).toHaveLength(2);
-  const rest = events.since(first.cursor, actorOf("admin"), ALL, 100);
+  const rest = events.since(first.cursor, findActor("admin"), ALL, 100);
   expect(rest.events).toHaveLength(4);
 });
 

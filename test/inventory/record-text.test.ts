@@ -18,7 +18,7 @@ const purge = (bench: Bench): Operation | undefined => {
     ["specimen", "stocks/specimen"],
     ["project", "core/projects"],
   ]);
-  const id = bench.idOf(table, "deleted = 1");
+  const id = bench.drawId(table, "deleted = 1");
   return id === null ? undefined : { method: "POST", path: `${list}/${id}/purge`, body: {}, as: "admin" };
 };
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listParameters } from "../../src/inventory/model/schema.ts";
 import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
-import { errorsOf, operationsOf, type Paths, propertiesOf } from "../described.ts";
-import { fillLists, type Lab, openLab, pathsOf } from "./harness.ts";
+import { findErrors, listOperations, type Paths, listProperties } from "../described.ts";
+import { fillLists, type Lab, openLab, readPaths } from "./harness.ts";
 
 /** The OpenAPI document says what the interface does. */
 
@@ -11,7 +11,7 @@ let lab: Lab;
 let paths: Paths = {};
 beforeAll(async () => {
   lab = await openLab();
-  paths = await pathsOf(lab);
+  paths = await readPaths(lab);
   await fillLists(lab, paths);
 });
 afterAll(() => lab.database.close());
@@ -49,7 +49,7 @@ test("describes every route, and nothing else", async () => {
     plugin.routes.map(({ method, path }) => named(method, path)),
   );
   const { text } = await lab.ask("GET", "http://lab/docs/json");
-  const inApi = Object.entries(operationsOf(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
+  const inApi = Object.entries(listOperations(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
   const described = inApi.flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters }]) => {
       const { schema } = parameters.find(({ name }) => name === "list") ?? {};
@@ -85,7 +85,7 @@ describe("lists:", () => {
       // … and every answer is as described, down to the last property.
       const described = operation.responses[200].content!["application/json"].schema;
       const { body } = await lab.send("admin", "GET", `${resource.segment}/?page=1`);
-      expect(errorsOf(described, body)).toEqual([]);
+      expect(findErrors(described, body)).toEqual([]);
       expect(Object.keys((body.results as object[])[0])).toEqual(
         Object.keys(described.properties!.results.items!.properties!),
       );
@@ -126,8 +126,8 @@ test("records match their schema, and bodies with every described field are acce
     const list = await lab.send("admin", "GET", `${resource.segment}/?page=1`);
     const [first] = list.body.results as Record<string, unknown>[];
     const item = await lab.send("admin", "GET", `${resource.segment}/${first.id}/`);
-    expect(errorsOf(get.responses[200].content!["application/json"].schema, item.body)).toEqual([]);
-    const writable = Object.keys(propertiesOf(patch.requestBody!.content["application/json"].schema));
+    expect(findErrors(get.responses[200].content!["application/json"].schema, item.body)).toEqual([]);
+    const writable = Object.keys(listProperties(patch.requestBody!.content["application/json"].schema));
     const known = await lab.ask("GET", `${resource.segment}/${first.id}/?fields=*`, { as: "admin" });
     const body = Object.fromEntries(writable.map((name) => [name, known.body[name]]));
     const answer = await lab.ask("PATCH", `${resource.segment}/${first.id}/`, { as: "admin", body });

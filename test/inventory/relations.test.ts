@@ -97,7 +97,7 @@ interface Level {
   results: { name: string; inside: number; contents: number }[];
 }
 /** The levels of the tree: `segment: name inside/contents, …`. */
-const levelsOf = (body: Record<string, Json>): string[] =>
+const readLevels = (body: Record<string, Json>): string[] =>
   (body.levels as unknown as Level[]).map(
     ({ segment, results }) =>
       `${segment}: ${results.map(({ name, inside, contents }) => `${name} ${inside}/${contents}`).join(", ")}`,
@@ -113,7 +113,7 @@ test.each<[string, string | undefined, string[], string[]]>([
 ])("reads the tree below %p as %s", async (of, as, path, levels) => {
   const body = await get(`locations/tree/?of=${of}`, as);
   expect((body.path as { name: string }[]).map(({ name }) => name)).toEqual(path);
-  expect(levelsOf(body)).toEqual(levels);
+  expect(readLevels(body)).toEqual(levels);
   const tubes = [{ segment: "stocks/consumables", field: "location", total: 2 }];
   expect(body.contents).toEqual(path.includes("drawer") ? tubes : []);
 });
@@ -144,7 +144,7 @@ test("shows a location inside an invisible one at the top level", async () => {
   const inner = { label: "Inner", parent: IDS.secret, public: true };
   expect((await lab.send("admin", "POST", "locations/", inner)).status).toBe(201);
   const locations = async (as: string) =>
-    levelsOf(await get("locations/tree/", as)).filter((level) => level.startsWith("locations"));
+    readLevels(await get("locations/tree/", as)).filter((level) => level.startsWith("locations"));
   expect(await locations("bob")).toEqual(["locations: Inner 0/0"]);
   expect(await locations("alice")).toEqual([]);
 });

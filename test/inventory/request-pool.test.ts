@@ -61,7 +61,7 @@ function ask(answer: Answer, path: string, as?: string, init: RequestInit = {}):
   return answer(new Request(`http://lab/api/v2/${path}`, { ...init, headers }));
 }
 
-const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
+const readJson = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
 /** Conditions on every record that take a second or more: many values, of which the last applies. */
 function slowList(parameters: Record<string, string>, absentText = "~"): string {
@@ -121,7 +121,7 @@ function randomPath(random: Random): string {
 }
 
 /** Of a body; null for XLSX, which contains the time of its creation. */
-async function hashOf(response: Response): Promise<unknown> {
+async function hashBody(response: Response): Promise<unknown> {
   const bytes = await response.bytes();
   return response.headers.get("content-type")?.includes("spreadsheet") ? null : Bun.hash(bytes);
 }
@@ -141,14 +141,14 @@ test("returns the same bytes from another process for every caller", async () =>
       as,
       status: got.status,
       headers: [...got.headers],
-      bytes: await hashOf(got),
+      bytes: await hashBody(got),
     };
     expect(same).toEqual({
       path,
       as,
       status: expected.status,
       headers: [...expected.headers],
-      bytes: await hashOf(expected),
+      bytes: await hashBody(expected),
     });
   }
   expect(pool.pids.length).toBeGreaterThan(0);
@@ -194,7 +194,7 @@ test("ends a request at the deadline and names its filter", async () => {
   pools.push(pool);
   const away = lab.through(pool);
   const response = await ask(away, SLOW, "alice");
-  expect({ status: response.status, body: await jsonOf(response) }).toMatchObject({
+  expect({ status: response.status, body: await readJson(response) }).toMatchObject({
     status: 400,
     body: {
       code: "too_expensive",
@@ -371,7 +371,7 @@ test("keeps processes that a service manager signals", async () => {
 
 test("explains that another version was installed, or that no process can be started", async () => {
   const upgraded = await ask(lab.through(newPool({ version: "0.0.1" })), "changes/", "alice");
-  expect({ status: upgraded.status, body: await jsonOf(upgraded) }).toMatchObject({
+  expect({ status: upgraded.status, body: await readJson(upgraded) }).toMatchObject({
     status: 503,
     body: { message: "Another version of labd was installed. Restart the service." },
   });
@@ -380,7 +380,7 @@ test("explains that another version was installed, or that no process can be sta
   process.execPath = "/nonexistent/labd";
   const missing = await ask(away, "changes/", "alice");
   process.execPath = execPath;
-  expect({ status: missing.status, body: await jsonOf(missing) }).toMatchObject({
+  expect({ status: missing.status, body: await readJson(missing) }).toMatchObject({
     status: 503,
     body: { message: "The server cannot start another process for this request. Try again." },
   });

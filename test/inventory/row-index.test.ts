@@ -88,7 +88,7 @@ const rids: number[] = [];
 const machines: number[] = [];
 
 function body(actor: Actor): Record<string, Json> {
-  const idOf = (table: string, rid: number) =>
+  const readId = (table: string, rid: number) =>
     (database.query(`SELECT id FROM ${table} WHERE rid = ?`).get(rid) as { id: string } | null)?.id ?? null;
   return {
     label: `${word()} ${random.below(500)}`,
@@ -98,7 +98,7 @@ function body(actor: Actor): Record<string, Json> {
     barcode: random.chance(0.5) ? "" : String(random.below(5)),
     public: random.chance(0.4),
     ...(actor.superuser ? { owner: random.pick(["ann", "ben"]) } : {}),
-    equipment: machines.length > 0 && random.chance(0.6) ? idOf("equipment", random.pick(machines)) : null,
+    equipment: machines.length > 0 && random.chance(0.6) ? readId("equipment", random.pick(machines)) : null,
   };
 }
 

@@ -4,7 +4,7 @@ import { type Lab, openLab } from "./harness.ts";
 import { seeded } from "./random.ts";
 import { EMPTY } from "./sample.ts";
 import { indexTexts } from "./text-index.ts";
-import { rankOf, type Searched, views } from "./search-model.ts";
+import { computeRank, type Searched, views } from "./search-model.ts";
 
 /**
  * Thousands of records, of which many are found and most are hidden from most callers: the search stops early, tests
@@ -19,7 +19,7 @@ const LISTS = { consumable: "stocks/consumables", specimen: "stocks/specimen" } 
 const SHARED = "id, created, modified, created_by, modified_by";
 
 const random = seeded(29);
-const numberOf = (i: number): string => String(i).padStart(5, "0");
+const padNumber = (i: number): string => String(i).padStart(5, "0");
 
 interface Thing extends Searched {
   rid: number;
@@ -35,7 +35,7 @@ const things = Array.from({ length: RECORDS }, (_, i): Thing => {
     rid: i + 1,
     kind: random.pick(["consumable", "consumable", "specimen"]),
     id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
-    name: random.chance(0.3) ? `Item ${words(2)} ${numberOf(i)}` : `${words(2)} ${numberOf(i)}`,
+    name: random.chance(0.3) ? `Item ${words(2)} ${padNumber(i)}` : `${words(2)} ${padNumber(i)}`,
     description: random.chance(0.7) ? `Sample of ${words(3)}, batch ${random.below(300)}` : "",
     barcode: random.chance(0.5) ? `MOUSE${i}` : "",
     parts: Array.from({ length: random.below(4) }, () => ({
@@ -52,7 +52,7 @@ const things = Array.from({ length: RECORDS }, (_, i): Thing => {
 
 /** Writes the records as they are, past the API. */
 function fill(database: Database, written: readonly Thing[]): void {
-  const ridOf = (table: string, column: string, name: string): number =>
+  const findRid = (table: string, column: string, name: string): number =>
     (database.query(`SELECT rid FROM ${table} WHERE ${column} = ?`).get(name) as { rid: number }).rid;
   const insert = (table: string, columns: string, values: (string | number)[]): void => {
     database
@@ -62,13 +62,13 @@ function fill(database: Database, written: readonly Thing[]): void {
   let parts = 0;
   const partId = (): string => `00000000-0000-4000-9100-${String(++parts).padStart(12, "0")}`;
   const users = Object.fromEntries(
-    ["admin", "alice", "bob"].map((name) => [name, ridOf("user_account", "username", name)]),
+    ["admin", "alice", "bob"].map((name) => [name, findRid("user_account", "username", name)]),
   );
   const groups = Object.fromEntries(
-    ["SYSTEM_GROUP", "Genomics"].map((name) => [name, ridOf("user_group", "name", name)]),
+    ["SYSTEM_GROUP", "Genomics"].map((name) => [name, findRid("user_group", "name", name)]),
   );
   const types = Object.fromEntries(
-    ["annotation", "secret"].map((name) => [name, ridOf("field_type", "name", name)]),
+    ["annotation", "secret"].map((name) => [name, findRid("field_type", "name", name)]),
   );
   database.transaction(() => {
     for (const { rid, kind, id, name, description, barcode, ...thing } of written) {
@@ -139,7 +139,7 @@ function expected(as: string | undefined, typed: string, kind: Thing["kind"]): s
   return things
     .filter((of) => of.kind === kind && views(as, of))
     .flatMap((of) => {
-      const ranked = rankOf(as, of, typed);
+      const ranked = computeRank(as, of, typed);
       return ranked ? [{ of, ...ranked }] : [];
     })
     .sort((a, b) => a.rank - b.rank || b.of.modified - a.of.modified || (a.of.id < b.of.id ? -1 : 1))
@@ -156,7 +156,7 @@ function randomSearch(): string {
     () => `${word()} ${word()} ${word()}`,
     () => `sample ${word()}`,
     () => `${word()} ${some.parts[0]?.text ?? "plate"}`,
-    () => `${numberOf(some.rid - 1)} ${word()}`,
+    () => `${padNumber(some.rid - 1)} ${word()}`,
     () => `${word()} batch ${random.below(300)}`,
     () => some.name,
     () => some.name.slice(0, 5 + random.below(8)),
@@ -191,7 +191,7 @@ test("finds and ranks the same records as a plain model, or reports that there a
 test("finds an old record by a rare word in its name and a common one in a note", async () => {
   const old = things.filter(({ parts }) => parts[0]?.by === "note").slice(0, 8);
   for (const { rid, parts, kind } of old) {
-    const typed = `${parts[0].text.split(" ")[0]} ${numberOf(rid - 1)}`;
+    const typed = `${parts[0].text.split(" ")[0]} ${padNumber(rid - 1)}`;
     const [group] = await search(lab, "admin", typed);
     expect(group).toMatchObject({
       list: LISTS[kind],

@@ -24,7 +24,7 @@ export const views = (as: string | undefined, of: Searched): boolean =>
   (as !== undefined && (of.owner === as || GROUP_OF[as] === of.group || of.viewer === as));
 
 /** The rank of a thing and by what it is found; undefined if it is not found. */
-export function rankOf(
+export function computeRank(
   as: string | undefined,
   of: Searched,
   typed: string,

@@ -5,7 +5,7 @@ import type { Json } from "../../src/inventory/model/field.ts";
 import { openStore } from "../../src/inventory/records/store.ts";
 import { type Lab, openLab, START } from "./harness.ts";
 import { seeded } from "./random.ts";
-import { rankOf, type Searched, views } from "./search-model.ts";
+import { computeRank, type Searched, views } from "./search-model.ts";
 import { EMPTY } from "./sample.ts";
 
 /** Random records and searches. Every answer equals that of a plain model of the rules. */
@@ -157,7 +157,7 @@ function expected(as: string | undefined, typed: string, deleted: string) {
   const found = things
     .filter((of) => views(as, of) && (deleted === "all" || of.deleted === (deleted === "true")))
     .flatMap((of) => {
-      const ranked = rankOf(as, of, typed);
+      const ranked = computeRank(as, of, typed);
       return ranked ? [{ of, ...ranked }] : [];
     })
     .sort((a, b) => a.rank - b.rank || b.of.modified - a.of.modified || (a.of.id < b.of.id ? -1 : 1));

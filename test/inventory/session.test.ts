@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
-const cookieOf = (headers: Headers): string => (headers.get("set-cookie") ?? "").split(";")[0];
+const readCookie = (headers: Headers): string => (headers.get("set-cookie") ?? "").split(";")[0];
 const right = { username: "alice", password: PASSWORD };
 
 test("opens a session, uses its cookie, and ends it", async () => {
@@ -25,7 +25,7 @@ test("opens a session, uses its cookie, and ends it", async () => {
   const { csrf_token: token, user } = opened.body as { csrf_token: string; user: Json };
   const groups = [{ name: "Genomics" }];
   expect(user).toMatchObject({ username: "alice", full_name: "Alice Archer", groups });
-  const Cookie = cookieOf(opened.headers);
+  const Cookie = readCookie(opened.headers);
   expect((await lab.ask("GET", "session/", { headers: { Cookie } })).body).toEqual(opened.body);
   expect((await lab.ask("GET", "locations/?name=Secret", { headers: { Cookie } })).body.total).toBe(1);
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   BOX,
   CONSUMABLES,
-  errorOf,
+  readError,
   id,
   openBoxes,
   PLAIN,
@@ -44,7 +44,7 @@ describe("refuses", () => {
   ])("the position %p", async (body, field, error) => {
     for (const path of [`${CONSUMABLES}${id(11)}/`, `${SPECIMEN}${id(21)}/`]) {
       const own = path.includes(id(21)) && /B2|b 02/.test(JSON.stringify(body));
-      if (!own) expect(errorOf(await patch(path, body), field)).toBe(error);
+      if (!own) expect(readError(await patch(path, body), field)).toBe(error);
     }
     expect(await where(CONSUMABLES, 11)).toBe("Box 1 A1");
   });
@@ -71,7 +71,7 @@ describe("refuses", () => {
       "The new grid lacks positions that are occupied: A1, A2, B2. Move these items first.",
     ],
   ])("the grid %p", async (body, field, error) => {
-    expect(errorOf(await patch(`locations/${BOX}/`, body), field)).toBe(error);
+    expect(readError(await patch(`locations/${BOX}/`, body), field)).toBe(error);
   });
 
   test.each<[string, object, string, string]>([
@@ -119,7 +119,7 @@ describe("refuses", () => {
       "A2 is occupied. Next free position: B1.",
     ],
   ])("to fill %s with %p", async (path, body, field, error) => {
-    expect(errorOf(await fill(path, body), field)).toBe(error);
+    expect(readError(await fill(path, body), field)).toBe(error);
     expect(await where(SPECIMEN, 22)).toBe("Heap");
   });
 });

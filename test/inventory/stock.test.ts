@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 
 const CONSUMABLES = "stocks/consumables/";
-const errorOf = ({ body }: Answered, field: string) => (body[field] as string[] | undefined)?.[0] ?? body;
+const readError = ({ body }: Answered, field: string) => (body[field] as string[] | undefined)?.[0] ?? body;
 const add = async (values: object, list = CONSUMABLES, as = "alice") => {
   const { status, body } = await lab.send(as, "POST", list, { name: "Taq", model_type: "ENZYME", ...values });
   expect({ status, body }).toMatchObject({ status: 201 });
@@ -55,7 +55,7 @@ describe("amounts", () => {
   ])("of %p, %s %p is refused", async (values, action, body, field, error) => {
     const path = await add(values);
     const answer = await act(path, action, body);
-    expect([answer.status, errorOf(answer, field)]).toEqual([400, error]);
+    expect([answer.status, readError(answer, field)]).toEqual([400, error]);
     expect((await read(path)).version).toBe(1);
   });
 
@@ -185,7 +185,7 @@ describe("aliquots", () => {
       "B1",
       "B2",
     ]);
-    expect(errorOf(await act(path, "aliquots", { count: 1 }), "location")).toBe(
+    expect(readError(await act(path, "aliquots", { count: 1 }), "location")).toBe(
       "One record, but no free slot.",
     );
     const [free] = (await act(path, "aliquots", { count: 1, location: null })).body as unknown as Record<

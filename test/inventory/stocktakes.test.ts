@@ -53,7 +53,7 @@ const count = async (of: string, as: string) => {
     ["found", "misplaced", "missing", "unknown", "other"].map((list) => [list, names(list)]),
   );
 };
-const placeOf = async (letter: string): Promise<Record<string, unknown>> => {
+const createPlace = async (letter: string): Promise<Record<string, unknown>> => {
   const path = `stocks/consumables/${id(letter)}/?fields=location__label,status`;
   return (await lab.send("admin", "GET", path)).body;
 };
@@ -93,7 +93,7 @@ test("compares scans with recorded locations and applies the changes as one batc
   const body = { missing: "status" };
   const tried = await lab.send("admin", "POST", `${of}apply/?dry_run=1`, body);
   expect([tried.status, tried.body.count]).toEqual([200, 5]);
-  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
+  expect((await createPlace("d")).location__label).toBe("Bench ÄÖ");
   const confirm = String(tried.body.confirm);
   const apply = () =>
     lab.ask("POST", `${of}apply/?confirm=${confirm}`, {
@@ -105,9 +105,9 @@ test("compares scans with recorded locations and applies the changes as one batc
   expect(done.status).toBe(200);
   const again = await apply();
   expect([again.status, again.headers.get("Idempotency-Replayed")]).toEqual([200, "true"]);
-  expect(await placeOf("d")).toMatchObject({ location__label: "Shelf 1" });
-  expect(await placeOf("e")).toMatchObject({ location__label: "Shelf 1" });
-  expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "MISSING" });
+  expect(await createPlace("d")).toMatchObject({ location__label: "Shelf 1" });
+  expect(await createPlace("e")).toMatchObject({ location__label: "Shelf 1" });
+  expect(await createPlace("c")).toMatchObject({ location__label: "Shelf 1", status: "MISSING" });
   expect((await lab.send("admin", "GET", of)).body.state).toBe("APPLIED");
 
   // The report stays what it was, whatever becomes of the records.
@@ -125,8 +125,8 @@ test("compares scans with recorded locations and applies the changes as one batc
     [`POST ${of}apply/`, 409, {}],
     [`POST batches/${done.headers.get("Batch-Id")}/undo/`, 200, {}],
   ]);
-  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
-  expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "" });
+  expect((await createPlace("d")).location__label).toBe("Bench ÄÖ");
+  expect(await createPlace("c")).toMatchObject({ location__label: "Shelf 1", status: "" });
   expect((await lab.send("admin", "GET", of)).body.state).toBe("OPEN");
   expect((await count(of, "admin")).misplaced).toEqual(["Nowhere", "On the bench"]);
 });
@@ -140,8 +140,8 @@ test("moves an item into the box in which it was scanned", async () => {
   expect(await scan(of, "admin", ["TUBE-1"], IDS.shelf)).toEqual(["In the drawer: found again"]);
   const { body } = await lab.send("admin", "POST", `${of}apply/`, { missing: "clear" });
   expect(body.counts).toMatchObject({ expected: 4, found: 1, misplaced: 1, missing: 2 });
-  expect((await placeOf("b")).location__label).toBe("drawer");
-  expect((await placeOf("c")).location__label).toBeNull();
+  expect((await createPlace("b")).location__label).toBe("drawer");
+  expect((await createPlace("c")).location__label).toBeNull();
   const wrong = await lab.send("admin", "POST", `${await begin("admin")}scans/`, {
     code: "x",
     place: IDS.bench,
@@ -157,7 +157,7 @@ test("respects the permissions of the caller", async () => {
   const { status, body } = await lab.send("bob", "POST", `${of}apply/`, { missing: "clear" });
   expect(status).toBe(200);
   expect((body.misplaced as { done: string }[]).map(({ done }) => done)).toEqual(["not permitted"]);
-  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
+  expect((await createPlace("d")).location__label).toBe("Bench ÄÖ");
   for (const [as, status] of [
     [undefined, 401],
     ["alice", 404],

@@ -123,12 +123,12 @@ test("refuses integers beyond 2^53 in filters and files", async () => {
 });
 
 test("names the text that no record has", async () => {
-  const messageOf = async (place: Json) =>
+  const fetchMessage = async (place: Json) =>
     ((await lab.send("admin", "POST", "locations/", { label: "x", place })).body.place as string[])[0];
-  expect(await messageOf('Room 5 (north), "cold"')).toBe(
+  expect(await fetchMessage('Room 5 (north), "cold"')).toBe(
     'Object with name="Room 5 (north), \\"cold\\"" does not exist.',
   );
-  expect(await messageOf(`${"long ".repeat(100)}`)).toMatch(
+  expect(await fetchMessage(`${"long ".repeat(100)}`)).toMatch(
     /^Object with name="(long )+.{0,5}…" does not exist\.$/,
   );
   const { body } = await lab.send("admin", "PATCH", `locations/${IDS.shelf}/permissions/`, {

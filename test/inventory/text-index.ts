@@ -16,7 +16,7 @@ export function indexTexts(database: Database): void {
   new RecordText(new Statements(database), resources, DECLARED.annotationValue!).update();
 }
 
-const trigramsOf = (text: string): Set<string> => {
+const splitTrigrams = (text: string): Set<string> => {
   const points = Array.from(text);
   return new Set(points.slice(2).map((_, i) => points.slice(i, i + 3).join("")));
 };
@@ -62,7 +62,7 @@ function storedTrigrams(
   return new Map(
     found.map(([rid, ...texts]) => {
       const folded = texts.filter((text) => text !== null).map((text) => foldCase(String(text)));
-      return [Number(rid), trigramsOf(folded.join("\n"))];
+      return [Number(rid), splitTrigrams(folded.join("\n"))];
     }),
   );
 }

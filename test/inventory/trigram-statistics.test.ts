@@ -4,8 +4,8 @@ import type { Query } from "../../src/inventory/model/operator.ts";
 import { Statements } from "../../src/inventory/records/statements.ts";
 import { TrigramStatistics } from "../../src/inventory/records/trigram-statistics.ts";
 
-/** A table of 1,000 rows, whose trigrams occur as often as `countOf` says. */
-function statistics(countOf: (trigram: string) => number) {
+/** A table of 1,000 rows, whose trigrams occur as often as `countItem` says. */
+function statistics(chooseCount: (trigram: string) => number) {
   const counted: string[] = [];
   const query: Query = {
     all: () => [],
@@ -13,7 +13,7 @@ function statistics(countOf: (trigram: string) => number) {
       if (quoted === undefined) return { rows: 1000 };
       const trigram = String(quoted).slice(1, -1);
       counted.push(trigram);
-      return { rows: countOf(trigram), oldest: 1 };
+      return { rows: chooseCount(trigram), oldest: 1 };
     },
   };
   const { choose } = new TrigramStatistics(query);

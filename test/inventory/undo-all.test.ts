@@ -118,7 +118,8 @@ class Runner {
     const operation = kind === "sample" ? { method: "POST" as const, path: "sample" } : KINDS[kind](bench);
     if (!operation) return;
     const as = operation.as ?? (kind === "sample" ? "admin" : random.pick(["admin", ...PEOPLE]));
-    const body = kind === "archive" ? await this.archiveOf(operation.body as string[], as) : operation.body;
+    const body =
+      kind === "archive" ? await this.fetchArchive(operation.body as string[], as) : operation.body;
     const answer = await this.send({ ...operation, body, as });
     if (answer.status >= 500) throw new Error(answer.text);
     const id = answer.headers.get("batch-id");
@@ -129,7 +130,7 @@ class Runner {
   }
 
   /** As these records were when an archive was first asked for. */
-  async archiveOf(ids: readonly string[], as: string): Promise<Uint8Array> {
+  async fetchArchive(ids: readonly string[], as: string): Promise<Uint8Array> {
     const path = `stocks/consumables/?id=${ids.join()}&format=eln`;
     return (this.archive ??= (await this.lab.bytes("GET", path, { as })).bytes);
   }

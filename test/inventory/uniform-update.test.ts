@@ -138,12 +138,12 @@ test("undoing is refused if one record was changed later, and forced record by r
 });
 
 const consumable = RESOURCES.find(({ name }) => name === "consumable")!;
-const actorOf = (username: string) => lab.accounts.readActor(lab.accounts.userId(username)!);
+const findActor = (username: string) => lab.accounts.readActor(lab.accounts.userId(username)!);
 
 test("a plan writes nothing if a record has changed since", () => {
   const { uniformUpdates, statements } = openStore(lab.database, lab.clock);
   const rids = rows().map(({ rid }) => Number(rid));
-  const alice = actorOf("alice");
+  const alice = findActor("alice");
   const plan = (body: object) => uniformUpdates.plan(consumable, rids, body as never, "merge", alice);
   const planned = plan(patch)!;
   expect(planned.writes).toHaveLength(RECORDS);
@@ -226,7 +226,7 @@ test("a plan of annotations writes nothing if a record has changed since", async
   const { uniformAnnotations, statements } = openStore(lab.database, lab.clock);
   const rids = rows().map(({ rid }) => Number(rid));
   const plan = (as = "alice", body: object = { annotations__genotype: "Wild type" }) =>
-    uniformAnnotations.plan(consumable, rids, body as never, actorOf(as));
+    uniformAnnotations.plan(consumable, rids, body as never, findActor(as));
   const overtaken = [
     "UPDATE consumable SET version = version + 1 WHERE name = 'Tube 7'",
     "UPDATE annotation SET version = version + 1 WHERE value = '\"flox\"'",
@@ -326,10 +326,10 @@ test("does not undo annotations together if something was written since", async 
     lab.database.run("SAVEPOINT here");
     lab.database.run(change);
     const before = annotations();
-    expect([change, uniformAnnotations.revert(changes, actorOf("alice"))]).toEqual([change, false]);
+    expect([change, uniformAnnotations.revert(changes, findActor("alice"))]).toEqual([change, false]);
     expect(annotations()).toEqual(before);
     lab.database.run("ROLLBACK TO here; RELEASE here");
   }
-  expect(uniformAnnotations.revert(changes, actorOf("bob"))).toBe(false);
+  expect(uniformAnnotations.revert(changes, findActor("bob"))).toBe(false);
   expect((await undo("bob", answer.headers.get("batch-id")!)).status).toBe(404);
 });

@@ -6,7 +6,7 @@ import { type App, open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { VERSION } from "../../src/version.ts";
 import { labd } from "../commands/labd.ts";
-import { operationsOf } from "../described.ts";
+import { listOperations } from "../described.ts";
 import { E7, runJobMessage } from "../executable/messages.ts";
 import { waitFor } from "../wait.ts";
 
@@ -75,7 +75,7 @@ async function ended(started: Answered): Promise<Answered["body"]> {
 
 test("every operation is for administrators only", async () => {
   const { body } = await ask("GET", "docs/json");
-  const operations = Object.entries(operationsOf(body))
+  const operations = Object.entries(listOperations(body))
     .filter(([path]) => path.startsWith("/api/admin/"))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path]));
   expect(operations.length).toBeGreaterThan(18);

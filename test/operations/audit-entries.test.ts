@@ -6,7 +6,7 @@ import type { Listening } from "../../src/app/listen.ts";
 import { decode } from "../../src/motif/index.ts";
 import { labd, serveHere } from "../commands/labd.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
-import { operationsOf } from "../described.ts";
+import { listOperations } from "../described.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 /**
@@ -50,7 +50,7 @@ beforeAll(async () => {
     '[oidc]\noidc_issuer = "https://idp.example"\noidc_client_id = "labd"\n',
   );
   service = await start();
-  kept.key = keyOf(service.setUp!);
+  kept.key = parseKey(service.setUp!);
 });
 afterAll(async () => {
   await receiver.stop(true);
@@ -110,7 +110,7 @@ async function command(line: string): Promise<string> {
   return stdout;
 }
 
-const keyOf = (url: string): string => new URL(url).searchParams.get("key")!;
+const parseKey = (url: string): string => new URL(url).searchParams.get("key")!;
 const add = async (name: string): Promise<string> => (await ask("POST /api/v2/projects/", { name })).id;
 async function secondFactor(headers = session): Promise<string> {
   const { secret } = await ask("POST /api/account/second-factor", {}, headers);
@@ -192,7 +192,7 @@ const OPERATIONS: Operation[] = [
   step(
     "POST /api/admin/users/kim/password-link",
     "link.create",
-    async () => (kept.link = keyOf((await ask("POST /api/admin/users/kim/password-link")).url)),
+    async () => (kept.link = parseKey((await ask("POST /api/admin/users/kim/password-link")).url)),
   ),
   step("POST /api/account/password (by a link)", "link.use account.password sign_in", () =>
     ask("POST /api/account/password", { key: kept.link, password: PASSWORD }, {}),
@@ -380,7 +380,7 @@ test.each(OPERATIONS)("%s writes the audit entry %s", async (operation, leaves, 
 });
 
 test("every write operation of the API is listed above or has a reason for its absence", async () => {
-  const paths = operationsOf(await ask("GET /docs/json"));
+  const paths = listOperations(await ask("GET /docs/json"));
   const done = OPERATIONS.map(([operation]) => operation.replace(/ \(.*\)$/, ""));
   const missing: string[] = [];
   for (const [path, methods] of Object.entries(paths)) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compressLibraries, PACKAGES } from "../../packaging/compressed-libraries.ts";
 
-const kindsOf = (module: object): Record<string, string> =>
+const listKinds = (module: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(module)
       .filter(([name]) => name !== "default")
@@ -14,7 +14,7 @@ const kindsOf = (module: object): Record<string, string> =>
 test("compressed packages run and export what the packages export", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-libraries-"));
   const entry = join(directory, "entry.js");
-  const imports = PACKAGES.map((name) => `kinds["${name}"] = kindsOf(await import("${name}"));`);
+  const imports = PACKAGES.map((name) => `kinds["${name}"] = listKinds(await import("${name}"));`);
   const used = `
 const { createTransport } = await import("nodemailer");
 const { create } = await import("xmlbuilder2");
@@ -24,7 +24,7 @@ console.log(JSON.stringify({ kinds, host: transport.options.host, xml }));
 process.exit(0);`;
   writeFileSync(
     entry,
-    `const kinds = {};\nconst kindsOf = ${kindsOf.toString()};\n${imports.join("\n")}\n${used}`,
+    `const kinds = {};\nconst listKinds = ${listKinds.toString()};\n${imports.join("\n")}\n${used}`,
   );
   const plugins = [await compressLibraries()];
   const { outputs } = await Bun.build({
@@ -39,7 +39,7 @@ process.exit(0);`;
   const { kinds, host, xml } = JSON.parse(await new Response(program.stdout).text());
   expect([host, xml]).toEqual(["smtp.example", '<?xml version="1.0"?><a>&amp;</a>']);
   for (const name of PACKAGES)
-    expect([name, kindsOf(await import(name))]).toEqual([name, expect.objectContaining(kinds[name])]);
+    expect([name, listKinds(await import(name))]).toEqual([name, expect.objectContaining(kinds[name])]);
   expect(kinds.bullmq).toMatchObject({ Queue: "function", Worker: "function" });
   rmSync(directory, { recursive: true });
 }, 60_000);

@@ -4,7 +4,7 @@ import { compress } from "../../src/platform/compression.ts";
 
 const MEGABYTE = 1024 * 1024;
 const request = new Request("http://labd.example/", { headers: { "Accept-Encoding": "gzip" } });
-const answerOf = async (body: BodyInit): Promise<Response> =>
+const compressBody = async (body: BodyInit): Promise<Response> =>
   compress(request, new Response(body, { headers: { "Content-Type": "application/json" } }));
 const unpacked = async (response: Response): Promise<Uint8Array> => Bun.gunzipSync(await response.bytes());
 /** Text of so many bytes that shrinks, as answers do. */
@@ -18,7 +18,7 @@ describe("compression of a complete response", () => {
     ["of megabytes", 5 * MEGABYTE],
   ])("%s arrives unchanged", async (_, size) => {
     const body = text(size);
-    const response = await answerOf(body);
+    const response = await compressBody(body);
     expect(response.headers.get("content-encoding")).toBe("gzip");
     expect(Buffer.from(await unpacked(response)).toString()).toBe(body);
   });
@@ -42,7 +42,7 @@ describe("compression of a stream", () => {
 
   test("a compressed stream arrives unchanged", async () => {
     const { stream, piece } = source(50);
-    expect(await unpacked(await answerOf(stream))).toEqual(
+    expect(await unpacked(await compressBody(stream))).toEqual(
       new Uint8Array(Buffer.concat(Array.from({ length: 50 }, () => piece))),
     );
   });
@@ -56,7 +56,7 @@ describe("compression of a stream", () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    await (await answerOf(stream)).bytes();
+    await (await compressBody(stream)).bytes();
     isDone = true;
     // One at least for each piece that another thread has; on this thread they come in one go.
     expect(turns).toBeGreaterThan(20);
@@ -64,7 +64,7 @@ describe("compression of a stream", () => {
 
   test("reads a stream no faster than the client, and stops when the client disconnects", async () => {
     const { stream, counted, cancelled } = source();
-    const response = await answerOf(stream);
+    const response = await compressBody(stream);
     const reader = response.body!.getReader();
     await reader.read();
     for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
@@ -81,7 +81,7 @@ describe("compression of a stream", () => {
         else controller.error(new Error("the disk is gone"));
       },
     });
-    const response = await answerOf(stream);
+    const response = await compressBody(stream);
     const failed = await response.bytes().then(
       () => "",
       (error: Error) => error.message,

@@ -21,10 +21,10 @@ test("closes idle connections, but not during slow work or slow uploads", async 
       timeouts.whileAnswered(
         own,
         request,
-        withinRequest(contextOf(request), () => answer(request)),
+        withinRequest(makeContext(request), () => answer(request)),
       ),
   });
-  const contextOf = (request: Request): RequestContext => {
+  const makeContext = (request: Request): RequestContext => {
     const limits = { receiveTimeout: request.url.endsWith("/late") ? 1 : 3600, maxMessageBytes: 100 };
     return new RequestContext(request, "test", undefined, undefined, limits);
   };

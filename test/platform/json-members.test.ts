@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { checkFields, checkMembers } from "../../src/platform/json-members.ts";
 import { LIMITS } from "../../src/platform/limits.ts";
 
-const objectOf = (members: number) => `{${Array.from({ length: members }, (_, i) => `"${i}":1`).join(",")}}`;
-const listOf = (containers: number) =>
+const makeObject = (members: number) =>
+  `{${Array.from({ length: members }, (_, i) => `"${i}":1`).join(",")}}`;
+const makeList = (containers: number) =>
   `[${Array(containers - 1)
     .fill("{}")
     .join(",")}]`;
-const formOf = (fields: number) => Array(fields).fill("a=1").join("&");
+const makeForm = (fields: number) => Array(fields).fill("a=1").join("&");
 const { members, containers } = LIMITS;
 
 test.each([
@@ -25,22 +26,22 @@ test.each([
 
 test("each object has a limit, and lists and objects together have one", () => {
   for (const text of [
-    objectOf(members.max),
-    `[${objectOf(members.max)},${objectOf(members.max)}]`,
+    makeObject(members.max),
+    `[${makeObject(members.max)},${makeObject(members.max)}]`,
     JSON.stringify(":".repeat(members.max + 1)),
-    listOf(containers.max),
+    makeList(containers.max),
   ])
     expect(checkMembers(text)).toBeLessThan(3);
-  for (const text of [objectOf(members.max + 1), listOf(containers.max + 1)])
+  for (const text of [makeObject(members.max + 1), makeList(containers.max + 1)])
     expect(() => checkMembers(text)).toThrow(expect.objectContaining({ code: "too_large" }));
 });
 
 test("continues counting the members of an object after a nested object", () => {
-  const inner = `{"x":{"y":1},${objectOf(members.max).slice(1)}`;
+  const inner = `{"x":{"y":1},${makeObject(members.max).slice(1)}`;
   expect(() => checkMembers(inner)).toThrow();
 });
 
 test("forms have a limit of fields", () => {
-  expect(checkFields(formOf(members.max))).toBeUndefined();
-  expect(() => checkFields(formOf(members.max + 1))).toThrow();
+  expect(checkFields(makeForm(members.max))).toBeUndefined();
+  expect(() => checkFields(makeForm(members.max + 1))).toThrow();
 });

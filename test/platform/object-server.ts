@@ -107,7 +107,7 @@ export interface HarmfulProxy extends Disposable {
 }
 
 /** A proxy on a free port before servers on this machine. */
-export async function harmfulProxy(portOf: (url: string) => number): Promise<HarmfulProxy> {
+export async function harmfulProxy(parsePort: (url: string) => number): Promise<HarmfulProxy> {
   const asked: string[] = [];
   const faults: Fault[] = [];
   const proxy = createServer((received, answer) => {
@@ -115,7 +115,7 @@ export async function harmfulProxy(portOf: (url: string) => number): Promise<Har
     asked.push(`${method} ${url}`);
     const index = faults.findIndex((fault) => fault.when(method, url));
     const [fault] = index < 0 ? [] : faults.splice(index, 1);
-    pass(received, answer, portOf(url), fault);
+    pass(received, answer, parsePort(url), fault);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   return {

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 /** Numbers that compress badly, so that a part in the wrong place is found. */
-function fileOf(bytes: number): { path: string; content: Buffer; sha256: string } {
+function makeFile(bytes: number): { path: string; content: Buffer; sha256: string } {
   const content = Buffer.alloc(bytes);
   for (let i = 0; i + 4 <= bytes; i += 4) content.writeUInt32LE(Math.imul(i + bytes, 2_654_435_761) >>> 0, i);
   const path = join(directory, `${bytes}`);
@@ -35,7 +35,7 @@ const isPart = (method: string, url: string): boolean => method === "PUT" && url
 
 test("uploads a file in parts, reads it back, and skips it the second time", async () => {
   const lab = store();
-  const { path, content, sha256 } = fileOf(25_000_003);
+  const { path, content, sha256 } = makeFile(25_000_003);
   const seen: number[] = [];
   expect(await lab.put("a/b.bin", path, sha256, { report: (bytes) => void seen.push(bytes) })).toBe("new");
   expect(server.asked.filter((line) => /partNumber=\d/.test(line)).length).toBe(3);
@@ -62,7 +62,7 @@ test("uploads a file in parts, reads it back, and skips it the second time", asy
 
 test("survives broken connections, throttling and errors in both directions", async () => {
   const lab = store();
-  const { path, content, sha256 } = fileOf(20_000_000);
+  const { path, content, sha256 } = makeFile(20_000_000);
   server.faults.push(
     { when: isPart, status: 503, code: "SlowDown" },
     { when: isPart, cutRequest: 1_000_000 },
@@ -78,7 +78,7 @@ test("survives broken connections, throttling and errors in both directions", as
 
 test("deletes an object that was altered in transit", async () => {
   const lab = store();
-  const { path, sha256 } = fileOf(12_000_000);
+  const { path, sha256 } = makeFile(12_000_000);
   server.faults.push({ when: isPart, alter: true });
   const put = lab.put("x", path, sha256);
   // Bun does not sign what parts hold, so that only reading back can tell.
@@ -92,7 +92,7 @@ test("deletes an object that was altered in transit", async () => {
 
 test("an interrupted upload leaves no object", async () => {
   const lab = store();
-  const { path, sha256 } = fileOf(20_000_000);
+  const { path, sha256 } = makeFile(20_000_000);
   const before = server.faults.length;
   for (let i = 0; i < 40; i++) server.faults.push({ when: isPart, status: 500 });
   const put = lab.put("x", path, sha256);
@@ -117,7 +117,7 @@ test.each([
   ["nobody there", "s3://lab/x", { endpoint: "http://127.0.0.1:9" }, /does not respond.*s3_endpoint/],
 ])("%s: the error says what to do and shows no secret", async (_what, address, change, expected) => {
   const lab = new ObjectStore(address, { ...server.access, ...change });
-  const { path, sha256 } = fileOf(100);
+  const { path, sha256 } = makeFile(100);
   for (const act of [() => lab.put("x", path, sha256), () => lab.uploadText("x", "1")]) {
     const { code, message } = (await act().then(
       () => ({}),

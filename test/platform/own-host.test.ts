@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DIRECT } from "../../src/platform/origin.ts";
 import { requireOwnHost } from "../../src/platform/own-host.ts";
-import { codeOf } from "../fixtures/service.ts";
+import { catchCode } from "../fixtures/service.ts";
 
 const names = ["labd.example"];
 const reach = { ...DIRECT, publicUrl: "https://public.example/labd" };
@@ -20,13 +20,13 @@ test.each([
   ["1.2.3.4.example", "unknown_host"],
 ])("a request for %s: %s", async (host, code) => {
   const request = new Request(`http://${host}/`);
-  expect(await codeOf(() => requireOwnHost(request, names, reach))).toBe(code);
-  expect(await codeOf(() => requireOwnHost(request, [], reach))).toBe("");
+  expect(await catchCode(() => requireOwnHost(request, names, reach))).toBe(code);
+  expect(await catchCode(() => requireOwnHost(request, [], reach))).toBe("");
 });
 
 test("without a public URL, only the listed names are accepted", async () => {
   const request = new Request("http://public.example/");
-  expect(await codeOf(() => requireOwnHost(request, names, { ...reach, publicUrl: "" }))).toBe(
+  expect(await catchCode(() => requireOwnHost(request, names, { ...reach, publicUrl: "" }))).toBe(
     "unknown_host",
   );
 });

@@ -9,7 +9,7 @@ import {
 } from "../../src/platform/request-context.ts";
 
 const arrival = { address: () => "192.0.2.1", origin: () => "http://lab" };
-const contextOf = (id = "r1") => new RequestContext(new Request("http://lab/"), id, arrival);
+const makeContext = (id = "r1") => new RequestContext(new Request("http://lab/"), id, arrival);
 const known = { address: "192.0.2.1", request: "r1" };
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ],
   [{ username: null }, { actor: null, via: "none", token: null }],
 ] as const)("the update %j is recorded as %j", (who, identity) => {
-  withinRequest(contextOf(), () => {
+  withinRequest(makeContext(), () => {
     identify(who);
     expect(currentOrigin()).toEqual({ ...identity, ...known });
   });
@@ -40,12 +40,12 @@ test("there is no origin outside of requests", () => {
 });
 
 test("work that is bound to a request keeps its origin", () => {
-  const bound = withinRequest(contextOf(), () => {
+  const bound = withinRequest(makeContext(), () => {
     identify({ username: "kim" });
     return onBehalf(() => currentOrigin()?.actor);
   });
   expect(bound()).toBe("kim");
-  expect(withinRequest(contextOf("r2"), bound)).toBe("kim");
+  expect(withinRequest(makeContext("r2"), bound)).toBe("kim");
   const free = onBehalf(() => currentOrigin()?.actor ?? "nobody");
   expect(free()).toBe("nobody");
 });

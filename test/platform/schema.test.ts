@@ -11,7 +11,7 @@ import {
 import { Problem } from "../../src/problem.ts";
 
 /** The fields that a value is refused for, with their messages; undefined if it is accepted. */
-function errorsOf(shape: Parameters<typeof parse>[0], value: unknown) {
+function catchErrors(shape: Parameters<typeof parse>[0], value: unknown) {
   try {
     parse(shape, value);
     return undefined;
@@ -96,7 +96,7 @@ test.each<[object, Record<string, string> | undefined]>([
   [[] as object, { non_field_errors: "Must be an object." }],
 ])("the value %j has the errors %j", (value, errors) => {
   const fields = errors && Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
-  expect(errorsOf(Shape, value)).toEqual(fields);
+  expect(catchErrors(Shape, value)).toEqual(fields);
 });
 
 const Query = textSchema(

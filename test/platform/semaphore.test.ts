@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Semaphore } from "../../src/platform/semaphore.ts";
-import { codeOf } from "../fixtures/service.ts";
+import { catchCode } from "../fixtures/service.ts";
 
 test("runs as many at once as allowed, in order, and refuses more than 200 that wait", async () => {
   const semaphore = new Semaphore(2);
@@ -13,14 +13,14 @@ test("runs as many at once as allowed, in order, and refuses more than 200 that 
     });
   const running = Array.from({ length: 202 }, (_, i) => work(i));
   expect(started).toEqual([0, 1]);
-  expect(await codeOf(() => work(202))).toBe("busy");
+  expect(await catchCode(() => work(202))).toBe("busy");
   for (let i = 0; i < running.length; i++) {
     ends[i]!();
     await running[i];
   }
   expect(started).toEqual(running.map((_, i) => i));
   // All slots are free again, also after an error.
-  expect(await codeOf(() => semaphore.run(() => Promise.reject(new Error("x"))))).toBe("internal");
+  expect(await catchCode(() => semaphore.run(() => Promise.reject(new Error("x"))))).toBe("internal");
   void work(300);
   void work(301);
   void work(302);

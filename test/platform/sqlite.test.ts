@@ -219,8 +219,8 @@ test("a snapshot shows an earlier state of the database, a reader shows the curr
   const snapshot = openSnapshot(database)!;
   const reader = openReader(path);
   database.run("INSERT INTO a VALUES (2)");
-  const countOf = (connection: typeof database) => connection.query("SELECT count(*) AS n FROM a").get();
-  expect([countOf(snapshot), countOf(reader)]).toEqual([{ n: 1 }, { n: 2 }]);
+  const countRows = (connection: typeof database) => connection.query("SELECT count(*) AS n FROM a").get();
+  expect([countRows(snapshot), countRows(reader)]).toEqual([{ n: 1 }, { n: 2 }]);
   for (const connection of [snapshot, reader]) {
     expect(() => connection.run("INSERT INTO a VALUES (3)")).toThrow("readonly");
     expect(connection.query("SELECT fold('ÄB') AS x, fold(NULL) AS y").get()).toEqual({ x: "äb", y: null });

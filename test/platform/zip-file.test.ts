@@ -13,8 +13,8 @@ const ENTRIES = [
   { name: "empty/", bytes: new Uint8Array() },
 ];
 /** Offset of the end record, and of an entry of the central directory. */
-const endOf = (zip: Buffer): number => zip.length - 22;
-const centralOf = (zip: Buffer): number => zip.readUInt32LE(endOf(zip) + 16);
+const findEnd = (zip: Buffer): number => zip.length - 22;
+const readCentral = (zip: Buffer): number => zip.readUInt32LE(findEnd(zip) + 16);
 
 test("stores incompressible entries, deflates others, and another reader reads both", () => {
   const zip = pack(ENTRIES);
@@ -49,16 +49,16 @@ test.each<[string, (zip: Buffer) => Buffer, string]>([
   ["a comment that is too long", (zip) => Buffer.concat([zip, Buffer.alloc(65_536)]), "truncated or damaged"],
   [
     "more entries than there are",
-    (zip) => (zip.writeUInt16LE(4, endOf(zip) + 10), zip),
+    (zip) => (zip.writeUInt16LE(4, findEnd(zip) + 10), zip),
     "truncated or damaged",
   ],
-  ["too many entries", (zip) => (zip.writeUInt16LE(0xffff, endOf(zip) + 10), zip), "ZIP64"],
-  ["a directory too far away", (zip) => (zip.writeUInt32LE(0xffffffff, endOf(zip) + 16), zip), "ZIP64"],
-  ["an entry outside", (zip) => (zip.writeUInt32LE(zip.length - 29, centralOf(zip) + 42), zip), "damaged"],
-  ["an invalid entry", (zip) => (zip.writeUInt32LE(1, centralOf(zip) + 42), zip), "damaged"],
+  ["too many entries", (zip) => (zip.writeUInt16LE(0xffff, findEnd(zip) + 10), zip), "ZIP64"],
+  ["a directory too far away", (zip) => (zip.writeUInt32LE(0xffffffff, findEnd(zip) + 16), zip), "ZIP64"],
+  ["an entry outside", (zip) => (zip.writeUInt32LE(zip.length - 29, readCentral(zip) + 42), zip), "damaged"],
+  ["an invalid entry", (zip) => (zip.writeUInt32LE(1, readCentral(zip) + 42), zip), "damaged"],
   [
     "one content for many entries",
-    (zip) => (zip.writeUInt32LE(zip.length, centralOf(zip) + 20), zip),
+    (zip) => (zip.writeUInt32LE(zip.length, readCentral(zip) + 20), zip),
     "damaged",
   ],
 ])("refuses an archive with %s", (_, change, message) => {

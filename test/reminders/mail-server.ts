@@ -34,7 +34,7 @@ export function openMailServer() {
   const end = (socket: Socket<Conversation>, source: string): void => {
     const { from, to } = socket.data;
     socket.data.isData = false;
-    if (say(socket, "END", "250 queued")) got.push({ from, to, source, text: bodyOf(source) });
+    if (say(socket, "END", "250 queued")) got.push({ from, to, source, text: decodeBody(source) });
   };
   const command = (socket: Socket<Conversation>, line: string): void => {
     const verb = line.slice(0, 4).toUpperCase();
@@ -77,7 +77,7 @@ export function openMailServer() {
 }
 
 /** The decoded body of a message of one part. */
-function bodyOf(source: string): string {
+function decodeBody(source: string): string {
   const at = source.indexOf("\r\n\r\n");
   const body = source.slice(at + 4);
   if (/^content-transfer-encoding: base64/im.test(source.slice(0, at)))

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bu
 import { reminders as remindersOf } from "../../src/inventory/index.ts";
 import { openReminders } from "../../src/reminders/index.ts";
 import { linkPurpose } from "../../src/accounts/account-routes.ts";
-import { codeOf, type Json, openService } from "../fixtures/service.ts";
+import { catchCode, type Json, openService } from "../fixtures/service.ts";
 import { type Lab, openLab, START } from "../inventory/harness.ts";
 import { openMailServer } from "./mail-server.ts";
 
@@ -298,13 +298,13 @@ describe("an address that is not verified", () => {
   });
 
   test("gets ten links, then one after each delay; a verified one gets none", async () => {
-    const statusOf = async () => (await ask("POST", VERIFICATION, "alice")).status;
-    expect(await statusOf()).toBe(409);
+    const fetchStatus = async () => (await ask("POST", VERIFICATION, "alice")).status;
+    expect(await fetchStatus()).toBe(409);
     await change("new@lab.example");
-    for (let i = 0; i < 10; i++) expect(await statusOf()).toBe(200);
-    expect([await statusOf(), mail.got.length]).toEqual([429, 10]);
+    for (let i = 0; i < 10; i++) expect(await fetchStatus()).toBe(200);
+    expect([await fetchStatus(), mail.got.length]).toEqual([429, 10]);
     setTime(START + 30_000);
-    expect(await statusOf()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
   });
 
   test("its link sets no password, and a link for a password verifies nothing", async () => {
@@ -312,7 +312,7 @@ describe("an address that is not verified", () => {
     await ask("POST", VERIFICATION, "alice");
     const alice = lab.accounts.userId("alice");
     const key = keyIn(mail.got[0].text);
-    expect(await codeOf(() => lab.accounts.setPasswordByLink(key, "a long password"))).toBe("not_found");
+    expect(await catchCode(() => lab.accounts.setPasswordByLink(key, "a long password"))).toBe("not_found");
     const password = lab.accounts.links.make(alice, 1).key;
     expect((await confirm(password)).status).toBe(404);
     expect(linkPurpose(lab.accounts, key)).toBe("email");

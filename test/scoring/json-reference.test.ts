@@ -6,7 +6,7 @@ import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calib
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { MAX_MODEL } from "../../src/scoring/structure/model-file.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
-import { errorsOf, operationsOf, type Paths } from "../described.ts";
+import { findErrors, listOperations, type Paths } from "../described.ts";
 import { type ParsedResponse, ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   const { json } = await service.ask("GET", "http://lab/docs/json");
   paths = Object.fromEntries(
-    Object.entries(operationsOf(json)).filter(([path]) => path.startsWith("/api/scoring/")),
+    Object.entries(listOperations(json)).filter(([path]) => path.startsWith("/api/scoring/")),
   );
 });
 afterAll(async () => {
@@ -67,7 +67,7 @@ async function call(
   const type = answer.headers.get("content-type")!.split(";")[0];
   const schema = described.content?.[type]?.schema;
   expect({ template, type, schema: schema !== undefined }).toMatchObject({ schema: true });
-  expect(errorsOf(schema!, answer.json ?? answer.text)).toEqual([]);
+  expect(findErrors(schema!, answer.json ?? answer.text)).toEqual([]);
   return answer;
 }
 
@@ -350,7 +350,7 @@ test("accepts exactly the submissions that the schema allows", async () => {
     [{ ...good, model: "continuous" }, false],
   ];
   for (const [body, fits] of bodies) {
-    expect({ body, fits: errorsOf(schema, body).length === 0 }).toEqual({ body, fits });
+    expect({ body, fits: findErrors(schema, body).length === 0 }).toEqual({ body, fits });
     const { status } = await service.ask("POST", "/jobs", { body });
     expect({ body, status }).toEqual({ body, status: fits ? 202 : 400 });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { EVENTS } from "../../src/webhooks/index.ts";
-import { complaints, operationsOf } from "../described.ts";
+import { complaints, listOperations } from "../described.ts";
 import { type Json, openService } from "../fixtures/service.ts";
 import { webhookStage } from "./stage.ts";
 
@@ -90,7 +90,7 @@ describe("routes", () => {
 
   test("webhook operations respond as documented, also for anonymous and other callers", async () => {
     const { body } = await openService(stage.lab.accounts, [stage.webhooks.routes]).ask("GET", "/docs/json");
-    const operations = Object.entries(operationsOf(body))
+    const operations = Object.entries(listOperations(body))
       .filter(([path]) => path.startsWith("/api/webhooks"))
       .flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -11,12 +11,12 @@ import type { Json } from "../../../src/inventory/model/field.ts";
 import { RequestContext, withinRequest } from "../../../src/platform/request-context.ts";
 import { Problem } from "../../../src/problem.ts";
 import { callerOfRequest } from "../../fixtures/request.ts";
-import { basicHeader, problemOf, request, tokenHeader } from "../stage.ts";
+import { basicHeader, catchProblem, request, tokenHeader } from "../stage.ts";
 import { LAB, openIdentityLab } from "./identity-lab.ts";
 import {
   BASE,
   type Directory,
-  dnOf,
+  toDn,
   hasSlapd,
   ldapTest,
   openDirectory,
@@ -54,32 +54,32 @@ async function open(settings: Record<string, string> = {}) {
       return [error.code, error.more.reason].filter(Boolean).join(" ");
     }
   };
-  const userOf = async (name: string) =>
+  const fetchUser = async (name: string) =>
     (await lab.ask("GET", `users/${name}/?response_format=flat`, { as: "admin" })).body.results as Record<
       string,
       Json
     >;
-  const groupsOf = async (name: string): Promise<string[]> =>
-    ((await userOf(name)).groups as { name: string }[]).map(({ name }) => name).sort();
-  return { ...lab, signIn, userOf, groupsOf };
+  const fetchGroups = async (name: string): Promise<string[]> =>
+    ((await fetchUser(name)).groups as { name: string }[]).map(({ name }) => name).sort();
+  return { ...lab, signIn, fetchUser, fetchGroups };
 }
 
 const callerByToken = (accounts: Accounts, token: string): string =>
   accounts.authenticate(new Request(LAB, { headers: { authorization: `Token ${token}` } })).username!;
 const callerByBasic = (accounts: Accounts, username: string) =>
   callerOfRequest(accounts, request(basicHeader(`${username}:${username}'s password`)));
-const optionsOf = (settings: Record<string, string> = {}) =>
+const makeOptions = (settings: Record<string, string> = {}) =>
   readLdapOptions(resolveConfig({ flags: { ...usual(), ...settings }, environment: {} }).config)!;
 
 const members = (group: string, ...uids: string[]): Promise<void> =>
   directory.modify(
-    `dn: cn=${group},ou=groups,${BASE}\nchangetype: modify\nreplace: member\n${uids.map((uid) => `member: ${dnOf(uid)}\n`).join("")}`,
+    `dn: cn=${group},ou=groups,${BASE}\nchangetype: modify\nreplace: member\n${uids.map((uid) => `member: ${toDn(uid)}\n`).join("")}`,
   );
 
 ldapTest("signs in by every method, creates accounts, and leaves local accounts unchanged", async () => {
-  const { signIn, userOf, accounts, database } = await open();
+  const { signIn, fetchUser, accounts, database } = await open();
   expect(await signIn("kim")).toBe("kim");
-  expect(await userOf("kim")).toMatchObject({
+  expect(await fetchUser("kim")).toMatchObject({
     full_name: "Kim Kuhn",
     email: "kim@lab.example",
     is_superuser: false,
@@ -98,7 +98,7 @@ ldapTest("signs in by every method, creates accounts, and leaves local accounts 
   const hashes = database.query("SELECT username FROM user_account WHERE password_hash IS NOT NULL").values();
   for (const name of ["kim", "lee"]) expect(hashes.flat()).not.toContain(name);
   const linked = accounts.audit.log.latest({ action: "account.link" }, 9).map(({ detail }) => detail);
-  expect(linked).toContainEqual({ username: "kim", provider: "ldap", label: dnOf("kim") });
+  expect(linked).toContainEqual({ username: "kim", provider: "ldap", label: toDn("kim") });
 });
 
 ldapTest("rejects wrong passwords, unknown names, and names with filter syntax", async () => {
@@ -115,13 +115,13 @@ ldapTest("rejects wrong passwords, unknown names, and names with filter syntax",
     ["", "kim's password"],
     ["\\6bim", "kim's password"],
     ["o'brien(x)*", "wrong"],
-    [dnOf("kim"), "kim's password"],
+    [toDn("kim"), "kim's password"],
   ])
     expect([name, await signIn(name, password)]).toEqual([name, "unauthenticated"]);
   // The entry is found, but no account may have parentheses in its name.
   expect(await signIn("o'brien(x)*")).toBe("forbidden name_unusable");
   for (const name of ["o'brien(x)*", "smith, j"])
-    expect((await lookUp(optionsOf(), name))?.person.groups).toEqual(["genomics"]);
+    expect((await lookUp(makeOptions(), name))?.person.groups).toEqual(["genomics"]);
   expect(accounts.list().map(({ username }) => username)).not.toContain("kim");
   const empty = await ask("POST", "token-auth/", { body: { username: "kim", password: "" } });
   expect(empty.status).toBe(400);
@@ -136,7 +136,7 @@ ldapTest("signs in to a local account of the same name only once it is linked", 
   await accounts.addUser({ username: "lee" });
   expect(await signIn("lee")).toBe("unauthenticated");
 
-  const found = (await lookUp(optionsOf(), "kim"))!;
+  const found = (await lookUp(makeOptions(), "kim"))!;
   identities.link(kim, found.person);
   expect(() => identities.link(kim, { ...found.person, subject: "other" })).toThrow("Unlink it first");
   expect(() => identities.link(accounts.userId("lee"), found.person)).toThrow("already linked to Kim");
@@ -151,7 +151,7 @@ ldapTest("signs in to a local account of the same name only once it is linked", 
 });
 
 ldapTest("derives access, administrators and memberships from groups", async () => {
-  const { signIn, groupsOf, userOf, ask, accounts } = await open({
+  const { signIn, fetchGroups, fetchUser, ask, accounts } = await open({
     groups_allowed: "LABD-users",
     groups_admin: "labd-admins",
     group_map: "genomics=Genomics, labd-admins=Keepers",
@@ -159,12 +159,12 @@ ldapTest("derives access, administrators and memberships from groups", async () 
   expect(await signIn("max")).toBe("forbidden not_allowed");
   expect(await signIn("kim")).toBe("kim");
   expect(await signIn("lee")).toBe("lee");
-  expect(await groupsOf("kim")).toEqual(["Genomics"]);
-  expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
-  expect(await groupsOf("lee")).toEqual(["Keepers"]);
+  expect(await fetchGroups("kim")).toEqual(["Genomics"]);
+  expect(await fetchUser("kim")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
+  expect(await fetchGroups("lee")).toEqual(["Keepers"]);
   const joined = await ask("GET", "groups/Genomics/members/kim/history/", { as: "admin" });
   expect(joined.body.results).toMatchObject([{ op: "create", version: 1 }]);
-  expect(await userOf("lee")).toMatchObject({ is_superuser: true });
+  expect(await fetchUser("lee")).toMatchObject({ is_superuser: true });
   // The directory does not manage this membership.
   await ask("PUT", "groups/Imaging/members/kim/", { as: "admin" });
   try {
@@ -172,10 +172,13 @@ ldapTest("derives access, administrators and memberships from groups", async () 
     await members("labd-admins", "kim");
     expect(await signIn("kim")).toBe("kim");
     expect(await signIn("lee")).toBe("lee");
-    expect(await groupsOf("kim")).toEqual(["Imaging", "Keepers"]);
-    expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Keepers" }, is_superuser: true });
-    expect(await groupsOf("lee")).toEqual(["Genomics"]);
-    expect(await userOf("lee")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
+    expect(await fetchGroups("kim")).toEqual(["Imaging", "Keepers"]);
+    expect(await fetchUser("kim")).toMatchObject({ primary_group: { name: "Keepers" }, is_superuser: true });
+    expect(await fetchGroups("lee")).toEqual(["Genomics"]);
+    expect(await fetchUser("lee")).toMatchObject({
+      primary_group: { name: "Genomics" },
+      is_superuser: false,
+    });
     const history = await ask("GET", "groups/Genomics/members/kim/history/", { as: "admin" });
     expect((history.body.results as { op: string }[]).map(({ op }) => op).sort()).toEqual([
       "create",
@@ -184,13 +187,13 @@ ldapTest("derives access, administrators and memberships from groups", async () 
     expect(accounts.audit.log.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
     await members("labd-admins", "max");
     expect(await signIn("kim")).toBe("kim");
-    expect(await groupsOf("kim")).toEqual(["Imaging", "SYSTEM_GROUP"]);
+    expect(await fetchGroups("kim")).toEqual(["Imaging", "SYSTEM_GROUP"]);
     await members("labd-users", "lee");
     expect(await signIn("kim")).toBe("forbidden not_allowed");
     const [refused] = accounts.audit.log.latest({ action: "sign_in" }, 1);
     expect(refused).toMatchObject({
       outcome: "refused",
-      detail: { by: "ldap", reason: "not_allowed", label: dnOf("kim") },
+      detail: { by: "ldap", reason: "not_allowed", label: toDn("kim") },
     });
   } finally {
     await members("genomics", "kim", "o'brien(x)*", "smith, j");
@@ -273,16 +276,16 @@ ldapTest("reports an unavailable directory, and signs in local accounts meanwhil
   const wrong = await open({ ldap_bind_password: "not the reader's" });
   expect(await wrong.signIn("kim")).toBe("identity_unavailable");
   const credentials = { username: "kim", password: "kim's password" };
-  const problem = await problemOf(() => wrong.accounts.signIn(credentials));
+  const problem = await catchProblem(() => wrong.accounts.signIn(credentials));
   expect(String(problem.cause)).toContain(`bind as ${READER_DN}`);
   expect(JSON.stringify([problem, String(problem.cause)])).not.toContain("not the reader's");
 });
 
 ldapTest("disables people who left when it rechecks the directory, and enables them again", async () => {
   const settings = { groups_allowed: "labd-users", group_map: "genomics=Genomics" };
-  const { signIn, identities, database, accounts, groupsOf } = await open(settings);
+  const { signIn, identities, database, accounts, fetchGroups } = await open(settings);
   const recheck = async () => {
-    const all = await recheckDirectory({ options: optionsOf(settings), identities, accounts, database });
+    const all = await recheckDirectory({ options: makeOptions(settings), identities, accounts, database });
     return Object.fromEntries(all.map(({ username, outcome }) => [username, outcome]));
   };
   await signIn("kim");
@@ -295,7 +298,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     await members("genomics", "lee");
     expect(await recheck()).toEqual({ kim: "disabled", lee: "kept" });
     expect(byToken).toThrow("Invalid token");
-    expect(await groupsOf("lee")).toContain("Genomics");
+    expect(await fetchGroups("lee")).toContain("Genomics");
     expect(await signIn("kim")).toBe("forbidden not_allowed");
     const [disabled] = accounts.audit.log.latest({ action: "account.disable" }, 1);
     expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
@@ -317,7 +320,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     accounts.setActive(accounts.userId("kim"), true);
     // Another name is the same person; another entry of the same name is not.
     const renamed = (from: string, to: string) =>
-      directory.modify(`dn: ${dnOf(from)}\nchangetype: modrdn\nnewrdn: uid=${to}\ndeleteoldrdn: 1\n`);
+      directory.modify(`dn: ${toDn(from)}\nchangetype: modrdn\nnewrdn: uid=${to}\ndeleteoldrdn: 1\n`);
     await renamed("kim", "kira");
     await members("labd-users", "kira", "lee");
     expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
@@ -347,7 +350,7 @@ ldapTest("a recheck says why accounts are disabled, and keeps the only administr
   const settings = { groups_allowed: "labd-users" };
   const { signIn, identities, database, accounts } = await open(settings);
   const recheck = async () => {
-    const all = await recheckDirectory({ options: optionsOf(settings), identities, accounts, database });
+    const all = await recheckDirectory({ options: makeOptions(settings), identities, accounts, database });
     return Object.fromEntries(all.map(({ username, ...found }) => [username, found]));
   };
   const gone = "gone1";
@@ -362,7 +365,7 @@ ldapTest("a recheck says why accounts are disabled, and keeps the only administr
     const why = expect.stringMatching(/^in no allowed group; but .*only active administrator/);
     expect(await recheck()).toEqual({ kim: { outcome: "unchanged", why }, lee: kept, [gone]: kept });
     await members("labd-users", "kim", "lee");
-    await directory.modify(`dn: ${dnOf(gone)}\nchangetype: delete\n`);
+    await directory.modify(`dn: ${toDn(gone)}\nchangetype: delete\n`);
     const missing = "not in the directory, or excluded by ldap_user_filter";
     expect(await recheck()).toEqual({
       kim: kept,
@@ -382,7 +385,7 @@ ldapTest("doctor checks the searches of a sign-in", async () => {
     [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
     [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
   ] as const) {
-    const [found, more] = await checkDirectory(optionsOf(changed));
+    const [found, more] = await checkDirectory(makeOptions(changed));
     expect({ changed, ...found }).toMatchObject({ changed, state, found: expect.stringContaining(said) });
     expect(more.found).toContain("Every user that ldap_user_filter finds");
   }

@@ -9,7 +9,7 @@ import { readLdapOptions, readOidcOptions } from "../../../src/accounts/external
 import { fillFilter } from "../../../src/accounts/external/ldap.ts";
 import { normalizeUsername, isAllowed, membershipsBy } from "../../../src/accounts/external/person.ts";
 import { cleanEmail, cleanText } from "../../../src/accounts/username.ts";
-import { codeOf } from "../../fixtures/service.ts";
+import { catchCode } from "../../fixtures/service.ts";
 
 test.each([
   ["(&(a=b)(uid={username}))", { username: "*)(uid=*" }, "(&(a=b)(uid=\\2a\\29\\28uid=\\2a))"],
@@ -50,7 +50,7 @@ describe("settings", () => {
     [{ group_map: "a=b" }, "ldap_group_base"],
   ])("rejects the directory settings %j", async (flags, setting) => {
     const read = () => readLdapOptions(config({ ...LDAP, ...flags }));
-    expect(await codeOf(read)).toBe("invalid_setting");
+    expect(await catchCode(read)).toBe("invalid_setting");
     expect(read).toThrow(setting);
   });
 
@@ -67,7 +67,7 @@ describe("settings", () => {
 
   test("validates the settings of the provider", async () => {
     expect(readOidcOptions(config(OIDC))?.issuer).toBe("https://id.example");
-    expect(await codeOf(() => readOidcOptions(config({ oidc_issuer: OIDC.oidc_issuer })))).toBe(
+    expect(await catchCode(() => readOidcOptions(config({ oidc_issuer: OIDC.oidc_issuer })))).toBe(
       "invalid_setting",
     );
     expect(() => readOidcOptions(config({ ...OIDC, ca_file: "/nowhere" }))).toThrow("ca_file");

@@ -80,11 +80,11 @@ ${group("genomics", "kim", "o'brien(x)*", "smith, j")}
 `;
 
 /** The distinguished name of a person: commas and the like in a name are escaped (RFC 4514). */
-export const dnOf = (uid: string): string => `uid=${uid.replace(/[,+"\\<>;=]/g, "\\$&")},ou=people,${BASE}`;
+export const toDn = (uid: string): string => `uid=${uid.replace(/[,+"\\<>;=]/g, "\\$&")},ou=people,${BASE}`;
 
 export function person(uid: string, name: string, mail: string, password = `${uid}'s password`): string {
   return [
-    `dn${encoded(dnOf(uid))}`,
+    `dn${encoded(toDn(uid))}`,
     "objectClass: inetOrgPerson",
     `uid${encoded(uid)}`,
     `cn${encoded(name)}`,
@@ -100,7 +100,7 @@ function group(name: string, ...members: string[]): string {
     `dn: cn=${name},ou=groups,${BASE}`,
     "objectClass: groupOfNames",
     `cn: ${name}`,
-    ...members.map((uid) => `member${encoded(dnOf(uid))}`),
+    ...members.map((uid) => `member${encoded(toDn(uid))}`),
     "",
   ].join("\n");
 }

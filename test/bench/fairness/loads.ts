@@ -75,7 +75,7 @@ const unread =
       .join(", ");
   };
 
-const headOf = ({ token }: Laboratory, start: string, more = ""): string =>
+const makeHead = ({ token }: Laboratory, start: string, more = ""): string =>
   `${start} HTTP/1.1\r\nHost: lab\r\nAuthorization: Token ${token}\r\n${more}\r\n`;
 
 const unreadResults = (count: number, encoding = "identity"): Load =>
@@ -129,10 +129,10 @@ export const LOADS: Readonly<Record<string, Load>> = {
   "html-99999": get(`${LIST}?page_size=99999&format=api`, true),
   "html-1000": get(`${LIST}?page_size=1000&format=api`, true),
   "nested-99999-unread": unread(8, (laboratory) =>
-    headOf(laboratory, `GET /api/v2/${LIST}?page_size=99999&response_format=nested&fields=*`),
+    makeHead(laboratory, `GET /api/v2/${LIST}?page_size=99999&response_format=nested&fields=*`),
   ),
   "nested-max-unread": unread(8, (laboratory) =>
-    headOf(laboratory, `GET /api/v2/${LIST}?page_size=max&response_format=nested&fields=*`),
+    makeHead(laboratory, `GET /api/v2/${LIST}?page_size=max&response_format=nested&fields=*`),
   ),
   "tests-150000": send("PATCH", "locations/", ({ ids }) =>
     Array.from({ length: 150_000 }, () => ({ op: "test", path: `/${ids.location}/label`, value: "Tested" })),
@@ -150,7 +150,7 @@ export const LOADS: Readonly<Record<string, Load>> = {
     15,
   ]),
   "bodies-120": unread(120, (laboratory) => [
-    headOf(
+    makeHead(
       laboratory,
       "POST /api/v2/locations/",
       `Content-Type: application/json\r\nContent-Length: ${16 * SPACES.length}\r\n`,

@@ -55,7 +55,7 @@ async function addressIn(log: ReadableStream<Uint8Array>): Promise<string> {
 
 /** Ten annotations of each location: names of lots, choices, numbers, and days. */
 function addAnnotations(database: Database, records: number): void {
-  const typeOf = (name: string, type: string): number => {
+  const insertType = (name: string, type: string): number => {
     const columns =
       "id, kind, name, name_fold, label, description_fold, type, preferred_view_widget, preferred_edit_widget, preferred_list_widget, field_meta, created, modified, created_by, modified_by, owner, owned_by, public";
     const id = `70000000-0000-4000-8000-${String(typeCount++).padStart(12, "0")}`;
@@ -81,7 +81,7 @@ function addAnnotations(database: Database, records: number): void {
   for (const [name, type, value] of values)
     database.run(
       `INSERT INTO annotation (id, object_kind, object_rid, annotation_type, value, created, modified, created_by, modified_by)
-       SELECT '${name} ' || l.rid, 'location', l.rid, ${typeOf(name, type)}, ${value}, 0, 0, 1, 1 FROM location AS l`,
+       SELECT '${name} ' || l.rid, 'location', l.rid, ${insertType(name, type)}, ${value}, 0, 0, 1, 1 FROM location AS l`,
     );
 }
 

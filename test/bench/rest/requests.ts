@@ -17,7 +17,7 @@ export const USERS = 50;
 export const GROUPS = 10;
 export const TYPES = ["TEXT", "JSON", "OBJECT", "DMAPPANNOTATION"];
 
-export const idOf = (kind: number, i: number): string =>
+export const makeId = (kind: number, i: number): string =>
   `${kind}0000000-0000-4000-8000-${String(i).padStart(12, "0")}`;
 
 export interface Kind {
@@ -158,7 +158,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: "any record",
-    path: (random, records) => `annotationtypes/${idOf(1, visible(random, records))}/`,
+    path: (random, records) => `annotationtypes/${makeId(1, visible(random, records))}/`,
     users: BOTH,
   },
 ];
@@ -183,7 +183,7 @@ export function writeBeside(path: string, random: Random, records: number): Writ
   const i = random(records);
   return {
     method: "PATCH",
-    path: `${isLocation ? "locations" : "annotationtypes"}/${idOf(isLocation ? 2 : 1, i)}/`,
+    path: `${isLocation ? "locations" : "annotationtypes"}/${makeId(isLocation ? 2 : 1, i)}/`,
     body: { description: `Description of thing ${i}, number ${random(1000)} of its kind` },
   };
 }

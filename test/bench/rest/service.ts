@@ -47,7 +47,7 @@ export async function send(
 }
 
 /** The JSON of a response without the service's address. */
-export async function valueOf<T>(service: Service, response: Response): Promise<T> {
+export async function readValue<T>(service: Service, response: Response): Promise<T> {
   return JSON.parse((await response.text()).replaceAll(service.base, "/")) as T;
 }
 

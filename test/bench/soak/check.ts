@@ -32,7 +32,7 @@ const get = (target: Target, path: string): Promise<Response> =>
 const getJson = async <T>(target: Target, path: string): Promise<T> =>
   (await (await get(target, path)).json()) as T;
 
-const countOf = <T>(list: readonly T[], item: T): number => list.filter((other) => other === item).length;
+const countItem = <T>(list: readonly T[], item: T): number => list.filter((other) => other === item).length;
 
 /** All records of the test, deleted ones included. */
 async function listRecords(target: Target): Promise<StoredRecord[]> {
@@ -103,7 +103,7 @@ async function checkNotes(target: Target, { id, label, notes }: KnownRecord): Pr
   const { results } = await getJson<{ results: { content: string }[] }>(target, path);
   const contents = results.map(({ content }) => content);
   for (const content of confirmed) {
-    const count = countOf(contents, content);
+    const count = countItem(contents, content);
     if (count !== 1) target.failures.push(`${label}: a note exists ${count} times`);
   }
   for (const content of contents)
@@ -118,7 +118,7 @@ async function checkFiles(target: Target, { id, label, files }: KnownRecord): Pr
   const stored = await getJson<{ id: string; name: string }[]>(target, path);
   const names = stored.map(({ name }) => name);
   for (const name of Object.keys(files.confirmed)) {
-    const count = countOf(names, name);
+    const count = countItem(names, name);
     if (count !== 1) target.failures.push(`${label}: ${name} exists ${count} times`);
   }
   for (const { id: file, name } of stored) {
@@ -203,11 +203,11 @@ async function comparePredictions(
   const env = { LABD_DATA_DIR: reference };
   const scored = await labd(["score", "--fasta", fasta, "--pattern", pattern], { env });
   if (scored.code !== 0) failures.push(`labd score: ${scored.stderr}`);
-  const rowsOf = Map.groupBy(scored.stdout.split("\n").slice(1), (row) => row.split("\t")[0]);
+  const rowsByProtein = Map.groupBy(scored.stdout.split("\n").slice(1), (row) => row.split("\t")[0]);
   /** Without the first column, the query's name. */
   const strip = (rows: string[]): string => rows.map((row) => row.replace(/^[^\t]*/, "")).join("\n");
   for (const { job, corpus, table } of finished) {
-    const expected = strip(rowsOf.get(queries.get(job.sequence)!) ?? []);
+    const expected = strip(rowsByProtein.get(queries.get(job.sequence)!) ?? []);
     const received = strip(table.split("\n").slice(1).filter(Boolean));
     if (received !== expected) failures.push(`job ${job.id} (${corpus}): ${received} instead of ${expected}`);
   }

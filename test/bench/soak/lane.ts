@@ -88,13 +88,13 @@ export function recordOutcome(
   reply: Reply | null,
   expected: readonly number[],
 ): Outcome {
-  const outcome = outcomeOf(reply, expected);
+  const outcome = judgeReply(reply, expected);
   const detail = reply === null ? "" : `${reply.status}${outcome === "wrong" ? ` ${reply.text}` : ""}`;
   lane.ledger.add(lane.name, request, outcome, detail.slice(0, 500), reply?.milliseconds);
   return outcome;
 }
 
-function outcomeOf(reply: Reply | null, expected: readonly number[]): Outcome {
+function judgeReply(reply: Reply | null, expected: readonly number[]): Outcome {
   if (reply === null) return "unknown";
   if (reply.status === 503) return "rejected";
   if (!expected.includes(reply.status)) return "wrong";

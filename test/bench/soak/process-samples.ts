@@ -37,7 +37,7 @@ export interface Trend {
   growth: number;
 }
 
-export function trendOf(samples: readonly ProcessSample[], measure: Measure): Trend {
+export function fitTrend(samples: readonly ProcessSample[], measure: Measure): Trend {
   const values = samples.map((sample) => sample[measure]);
   const half = samples.slice(samples.length >> 1);
   const mean = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0) / numbers.length;

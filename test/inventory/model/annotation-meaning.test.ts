@@ -8,12 +8,12 @@ import {
   type Target,
   type Type,
   all,
-  bodyOf,
+  toBody,
   compareKeys,
-  holdsOf,
+  makeHolds,
   insiders,
   isTarget,
-  keyOf,
+  sortKey,
   random,
   randomExpression,
   randomFilter,
@@ -129,10 +129,10 @@ async function annotate(specimen: Specimen, type: Type): Promise<void> {
     for (const item of items)
       await sent("alice", "POST", `${path}annotations/`, {
         annotation_type_id: type.id,
-        value: bodyOf(item),
+        value: toBody(item),
       });
   else {
-    const bodies = items.map(bodyOf);
+    const bodies = items.map(toBody);
     await sent("alice", "PATCH", path, { [`annotations__${type.word}`]: type.multiple ? bodies : bodies[0] });
   }
 }
@@ -151,7 +151,7 @@ async function compareLists(rounds: number, now: readonly Specimen[], past?: str
       const filter = randomFilter(random.pick(usable));
       for (const value of filter.values)
         parameters.push([`annotations__${filter.type.word}${filter.suffix}`, value]);
-      conditions.push(holdsOf(filter));
+      conditions.push(makeHolds(filter));
     } else {
       const { expression, holds } = randomExpression(2, usable);
       parameters.push(["query_expression", JSON.stringify(expression)]);
@@ -170,7 +170,7 @@ async function compareLists(rounds: number, now: readonly Specimen[], past?: str
           specimen.viewers.includes(caller) && conditions.every((holds) => holds(specimen, caller)),
       )
       .toSorted((a, b) => {
-        const keys = [a, b].map(({ values }) => keyOf(by, values.get(by) ?? [], caller));
+        const keys = [a, b].map(({ values }) => sortKey(by, values.get(by) ?? [], caller));
         return compareKeys(keys[0], keys[1]) * (descending ? -1 : 1) || order(a.id, b.id);
       });
     // Rows that are in memory are used from the second time on.
@@ -228,11 +228,11 @@ test("counts the values of annotations as the lists find them", async () => {
       const { results } = (await lab.ask("GET", path, caller ? { as: caller } : {})).body as {
         results: { value: Json; total: number }[];
       };
-      const valueOf = (item: Item): Json =>
+      const toValue = (item: Item): Json =>
         isTarget(item) ? (type.key === "username" ? item.name : item.id) : (item as Json);
       const counts = new Map<Json, number>();
       for (const { values } of seen)
-        for (const value of new Set((values.get(type) ?? []).map(valueOf)))
+        for (const value of new Set((values.get(type) ?? []).map(toValue)))
           counts.set(value, (counts.get(value) ?? 0) + 1);
       const listed = results
         .filter(({ value }) => value !== null)

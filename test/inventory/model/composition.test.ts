@@ -36,16 +36,16 @@ beforeAll(async () => {
   await lab.send("admin", "POST", "fieldmeta/", { name: "m" });
   await lab.send("admin", "POST", "places/", { room: "1", address: "x" });
   for (const name of NAMES) for (let i = 0; i < 25; i++) await addRecord(DECLARED.get(name)!, i);
-  for (const name of NAMES) records.set(name, rowsOf(DECLARED.get(name)!));
+  for (const name of NAMES) records.set(name, readRows(DECLARED.get(name)!));
   const rid = (table: string, column: string, value: string) =>
     Number(
       store.statements.get({ text: `SELECT rid FROM ${table} WHERE ${column} = ?`, args: [value] })?.rid,
     );
   for (const [i, username] of USERS.entries())
     actors.push(
-      actorOf(username, rid("user_account", "username", username), [rid("user_group", "name", GROUPS[i])]),
+      makeActor(username, rid("user_account", "username", username), [rid("user_group", "name", GROUPS[i])]),
     );
-  actors.push({ ...actorOf("admin", rid("user_account", "username", "admin"), []), superuser: true });
+  actors.push({ ...makeActor("admin", rid("user_account", "username", "admin"), []), superuser: true });
   actors.push({
     name: "anonymous",
     user: null,
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-const actorOf = (username: string, user: number, groups: number[]) => ({
+const makeActor = (username: string, user: number, groups: number[]) => ({
   name: username,
   user,
   username,
@@ -95,7 +95,7 @@ async function addRecord(resource: Resource, i: number): Promise<void> {
   if (random.chance(0.2)) await lab.send("admin", "DELETE", path);
 }
 
-function rowsOf(resource: Resource): Row[] {
+function readRows(resource: Resource): Row[] {
   const own = resource.where ? ` WHERE kind = '${resource.where.kind}'` : "";
   const viewers = store.statements.all({
     text: "SELECT object_rid, user_rid FROM object_permission WHERE object_kind = ? AND can_view = 1 AND deleted = 0",

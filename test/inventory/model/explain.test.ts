@@ -11,11 +11,11 @@ test("explain lists fields, parameters and the SQL of a list", () => {
 });
 
 test("explain shows kinds, columns and rules of the declaration", () => {
-  const linesOf = (name: string) =>
+  const explainLines = (name: string) =>
     explain(RESOURCES.find((resource) => resource.name === name)!)
       .split("\n")
       .map((line) => line.trim().replaceAll(/ {2,}/g, " | "));
-  const location = linesOf("location");
+  const location = explainLines("location");
   for (const line of [
     "address: locations",
     "table: location",
@@ -23,8 +23,8 @@ test("explain shows kinds, columns and rules of the declaration", () => {
     "place | reference place | place | always | optional | nullable",
   ])
     expect(location).toContain(line);
-  expect(linesOf("equipment")).toContain("rules on write: only those of the fields");
-  const type = linesOf("annotation_type");
+  expect(explainLines("equipment")).toContain("rules on write: only those of the fields");
+  const type = explainLines("annotation_type");
   expect(type).toContain("rules on write: yes");
   expect(type.find((line) => line.startsWith("table: "))).toMatch(/^table: field_type where \w+ is /);
 });

@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 
 const QUERY = "name=item&fields=name,description,amount,public,unit";
-const bytesOf = (path: string, as = "alice") => lab.bytes("GET", path, { as });
-const rowOf = (i: number) => [
+const fetchBytes = (path: string, as = "alice") => lab.bytes("GET", path, { as });
+const makeRow = (i: number) => [
   `item ${String(i).padStart(4, "0")}`,
   EVIL[i % EVIL.length],
   i / 4,
@@ -32,7 +32,7 @@ const rowOf = (i: number) => [
 ];
 
 test("writes all pages to XLSX, with numbers and without formulas", async () => {
-  const { status, headers, bytes } = await bytesOf(`consumables/?format=xlsx&${QUERY}`);
+  const { status, headers, bytes } = await fetchBytes(`consumables/?format=xlsx&${QUERY}`);
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe(
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -45,7 +45,7 @@ test("writes all pages to XLSX, with numbers and without formulas", async () => 
   for (const i of [0, 1, 10, 499, 500, COUNT - 1])
     expect(Object.fromEntries(rows[i].map((value, at) => [String(names[at]), value ?? null]))).toEqual(
       Object.fromEntries(
-        ["name", "description", "amount", "public", "unit"].map((name, at) => [name, rowOf(i)[at]]),
+        ["name", "description", "amount", "public", "unit"].map((name, at) => [name, makeRow(i)[at]]),
       ),
     );
   // Part of the sheet: no cell has a formula.
@@ -53,7 +53,7 @@ test("writes all pages to XLSX, with numbers and without formulas", async () => 
 });
 
 test("writes all pages to CSV, with a quote before cells that spreadsheets would execute", async () => {
-  const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}`);
+  const { bytes } = await fetchBytes(`consumables/?format=csv&${QUERY}`);
   const [names, ...rows] = parseCsv(new TextDecoder().decode(bytes)) as string[][];
   expect(rows.length).toBe(COUNT);
   const at = names.indexOf("description");
@@ -62,12 +62,12 @@ test("writes all pages to CSV, with a quote before cells that spreadsheets would
 });
 
 test("writes only the requested page", async () => {
-  const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}&page_size=3&page=2`);
+  const { bytes } = await fetchBytes(`consumables/?format=csv&${QUERY}&page_size=3&page=2`);
   expect(new TextDecoder().decode(bytes).match(/item \d+/g)).toEqual(["item 0003", "item 0004", "item 0005"]);
 });
 
 test("writes only records that the caller may view", async () => {
-  const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}`, "bob");
+  const { bytes } = await fetchBytes(`consumables/?format=csv&${QUERY}`, "bob");
   expect(new TextDecoder().decode(bytes).trim().split("\r\n")).toBeArrayOfSize(1);
 });
 

@@ -52,7 +52,7 @@ interface Column {
   type: string;
   notnull: number;
 }
-const columnsOf = (table: string): Map<string, Column> =>
+const readColumns = (table: string): Map<string, Column> =>
   new Map(
     (database.prepare(`PRAGMA table_xinfo(${table})`).all() as Column[]).map((column) => [
       column.name,
@@ -80,7 +80,7 @@ function columnsOfField(name: string, field: Field): (Omit<Column, "notnull"> & 
 test.each([...DECLARED.values()].map((resource) => [resource.name, resource] as const))(
   "the columns of %s have the declared types",
   (_, resource) => {
-    const columns = columnsOf(resource.table);
+    const columns = readColumns(resource.table);
     for (const [name, field] of Object.entries(resource.fields))
       for (const column of columnsOfField(name, field))
         expect(columns.get(column.name)).toMatchObject(column);
@@ -108,7 +108,7 @@ test.each([...new Set([...DECLARED.values()].filter(isGuarded).map(({ table }) =
       for (const [name, field] of Object.entries(fields))
         declared.push(...columnsOfField(name, field).map((column) => column.name));
     }
-    expect([...columnsOf(table).keys()].filter((name) => !declared.includes(name))).toEqual([]);
+    expect([...readColumns(table).keys()].filter((name) => !declared.includes(name))).toEqual([]);
   },
 );
 

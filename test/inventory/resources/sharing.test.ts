@@ -88,7 +88,7 @@ test("PUT replaces lists of grants and PATCH merges them", async () => {
   const merged = await share("alice", { users: [{ username: "carol", view: true }] });
   const names = (merged.body.users as { username: string }[]).map(({ username }) => username);
   expect(names).toEqual(["bob", "carol"]);
-  const set = await share("alice", { users: [{ id: await idOf("carol"), view: true }] }, "PUT");
+  const set = await share("alice", { users: [{ id: await fetchId("carol"), view: true }] }, "PUT");
   expect(set.body).toMatchObject({ users: [{ username: "carol" }], groups: [{ name: "Imaging" }] });
   const open = { users: [], groups: [], public: true };
   expect((await share("alice", open, "PUT")).body).toMatchObject(open);
@@ -101,7 +101,7 @@ test("PUT replaces lists of grants and PATCH merges them", async () => {
   expect(kinds).toContain("permissions create");
   expect(kinds).toContain("permissions delete");
 });
-const idOf = async (name: string) => (await lab.send("alice", "GET", `users/${name}/`)).body.id;
+const fetchId = async (name: string) => (await lab.send("alice", "GET", `users/${name}/`)).body.id;
 
 test("names the invalid list, and writes nothing", async () => {
   const good = { user: "bob", view: true };

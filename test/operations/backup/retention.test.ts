@@ -11,12 +11,12 @@ const TODAY = Date.parse("2026-11-21T03:00:00Z");
 const at = (time: number, reason: Reason = "schedule") => ({
   manifest: { created: new Date(time).toISOString(), reason },
 });
-const daysOf = (kept: Iterable<{ manifest: { created: string } }>): string[] =>
+const listDays = (kept: Iterable<{ manifest: { created: string } }>): string[] =>
   [...kept].map(({ manifest }) => manifest.created.slice(0, 10)).sort();
 
 test("keeps the last backup of each day, week and month", () => {
   const backups = Array.from({ length: 400 }, (_, i) => at(TODAY - (399 - i) * DAY));
-  const kept = daysOf(keepers(backups, { days: 3, weeks: 3, months: 4 }));
+  const kept = listDays(keepers(backups, { days: 3, weeks: 3, months: 4 }));
   expect(kept).toEqual(
     // Days; Sundays, on which weeks end, and the week under way; ends of months, and the month under way.
     [

@@ -82,7 +82,7 @@ const NOW = Date.parse("2026-11-21T12:00:00Z");
 const backUp = (now = NOW): ReturnType<typeof backUpToStore> =>
   backUpToStore({ from: data, database: "labd.sqlite", store, reason: "asked", version: "1", now });
 const names = async (): Promise<string[]> => (await store.list()).map(({ name }) => name);
-const problemOf = (work: Promise<unknown>): Promise<Problem> =>
+const catchProblem = (work: Promise<unknown>): Promise<Problem> =>
   work.then(
     () => {
       throw new Error("it was not refused");
@@ -146,7 +146,7 @@ test.each([
     // The others are refused at the first byte.
     if ("cutRequest" in fault) fill();
     for (let i = 0; i < 60; i++) server.faults.push(fault);
-    const { code, message } = await problemOf(backUp());
+    const { code, message } = await catchProblem(backUp());
     expect(code).toBe("store_failed");
     expect(message).toMatch(/Check|Try again/);
     server.faults.length = 0;
@@ -162,7 +162,7 @@ test.each([
 
 test("rejects a backup that was altered during the upload", async () => {
   server.faults.push({ when: isDatabase, alter: true });
-  const { message } = await problemOf(backUp());
+  const { message } = await catchProblem(backUp());
   expect(message).toContain("was read back and differs from the data that was sent");
   expect((await names()).filter((name) => !name.startsWith("corpora/"))).toEqual([]);
 });
@@ -173,7 +173,7 @@ test("removes uploads without a manifest after a day", async () => {
   await backUp();
   expect(await names()).toContain(left);
   expect((await listStore(store, data)).length).toBe(1);
-  expect((await problemOf(readStoredBackup(store, left))).message).toContain("There is no backup");
+  expect((await catchProblem(readStoredBackup(store, left))).message).toContain("There is no backup");
   server.age(store.address, left, DAY + 60_000);
   await backUp(NOW + 1000);
   expect(await names()).not.toContain(left);
