@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { element, inEnvelope, NAMESPACE } from "./messages.ts";
 import { waitFor } from "../wait.ts";
 
 export * from "./messages.ts";
+export * from "../scratch.ts";
 
 /** The compiled executable, started and called as a person would. */
 
@@ -85,12 +86,6 @@ export async function killWhileWriting(
     if (done() >= least) return done();
     if (run.signalCode === null && code !== 0) throw new Error(`labd ${words.join(" ")} ended with ${code}`);
   }
-}
-
-/** A directory that goes when the test does. */
-export function scratch(): { directory: string } & Disposable {
-  const directory = mkdtempSync(join(tmpdir(), "labd-test-"));
-  return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 export interface Server extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
-import { scratch } from "./labd.ts";
+import { scratch } from "../scratch.ts";
 
 /** A file system of a few megabytes that can be filled up and made read-only. Needs the right to mount one. */
 
