@@ -262,6 +262,14 @@ test("keeps its result read-only, and names invalid parameters", async () => {
     const answer = await lab.send(as, method, path, body);
     expect([body, answer.status, Object.keys(answer.body)[0]]).toEqual([body, 400, Object.keys(body)[0]]);
   }
+  const nowhere = "00000000-0000-4000-8000-0000000000ff";
+  for (const [location, error] of [
+    [IDS.bench, "The location of a stocktake cannot be changed."],
+    [nowhere, `Invalid pk "${nowhere}" - object does not exist.`],
+  ]) {
+    const answer = await lab.send("alice", "PUT", of, { name: "Shelf", location });
+    expect(answer).toMatchObject({ status: 400, body: { location: [error] } });
+  }
   await expectStatuses(lab, "alice", [[`PATCH ${of}`, 200, { report: { counts: {} } }]]);
   expect((await lab.send("alice", "GET", `${of}?fields=report`)).body.report).toBeNull();
   const made = await lab.send("alice", "POST", "locations/", {

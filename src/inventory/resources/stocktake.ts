@@ -4,10 +4,23 @@ import { missingReference } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { location } from "./location.ts";
 import { type Json, json, prose, Shape, text, uuid } from "../model/field.ts";
-import { nameField, ownedResource } from "../model/resource.ts";
+import { nameField, ownedResource, type ReadContext } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
 import { judgeReport, type Report } from "./stocktake-report.ts";
 
 /** The items found in a location during a stocktake. */
+/** The error of a stocktake of a location that does not exist or that the caller may not view. */
+function findMissingLocation(
+  { location }: StoredRecord,
+  { query, resources, actor }: ReadContext,
+): string | undefined {
+  const named = and(compare(["id"], "==", location), ALIVE);
+  const found = query.get(selectVisible({ resources, actor }, resources.get("location")!, "1", named));
+  return found === null
+    ? missingReference({ field: "location", by: "id", value: String(location) })
+    : undefined;
+}
+
 export const stocktake = ownedResource({
   name: "stocktake",
   segment: "stocktakes",
@@ -40,7 +53,7 @@ export const stocktake = ownedResource({
       },
     ),
   },
-  rules(record, _given, previous) {
+  rules(record, _given, previous, context) {
     const was = previous ?? { state: "OPEN", report: null };
     // Only `apply` writes it; a caller who sends an answer back may have got a part of it.
     record.report = was.report;
@@ -50,16 +63,16 @@ export const stocktake = ownedResource({
         : { state: "The state changes only when a stocktake is applied or that is undone." }),
       ...(previous === undefined || record.location === previous.location
         ? {}
-        : { location: "The location of a stocktake cannot be changed." }),
+        : {
+            location:
+              findMissingLocation(record, context) ?? "The location of a stocktake cannot be changed.",
+          }),
     };
   },
-  check({ rid, location }, _previous, { query, resources, actor }) {
+  check(record, _previous, context) {
     // The location may be deleted later, unlike one that is referred to.
-    if (Number(rid) > 0) return {};
-    const named = and(compare(["id"], "==", location), ALIVE);
-    const found = query.get(selectVisible({ resources, actor }, resources.get("location")!, "1", named));
-    const missing = { field: "location", by: "id", value: String(location) };
-    return found === null ? { location: missingReference(missing) } : {};
+    const missing = Number(record.rid) > 0 ? undefined : findMissingLocation(record, context);
+    return missing === undefined ? {} : { location: missing };
   },
   printValue: (name, value, context) =>
     name === "report" && value !== null ? (judgeReport(value as unknown as Report, context) as Json) : value,
