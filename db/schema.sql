@@ -1731,7 +1731,7 @@ CREATE TABLE task (
   -- What to do, for a task that continues after a restart.
   request TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(request)),
   -- Identifies the computation that equal tasks share.
-  shared TEXT,
+  shared TEXT, idempotency_key TEXT, request_digest TEXT CHECK ((request_digest IS NULL) = (idempotency_key IS NULL)),
   CHECK ((state IN ('queued', 'running')) = (ended IS NULL))
 ) STRICT;
 
@@ -1768,3 +1768,5 @@ CREATE TABLE record_text_source (
   source TEXT PRIMARY KEY,
   texts TEXT NOT NULL
 ) STRICT;
+
+CREATE UNIQUE INDEX task_idempotency_key ON task (client, kind, idempotency_key) WHERE idempotency_key IS NOT NULL;

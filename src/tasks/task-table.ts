@@ -1,4 +1,6 @@
 import type { Database } from "../platform/sqlite.ts";
+import type { RepeatableRequest } from "../platform/idempotency-key.ts";
+import { Problem } from "../problem.ts";
 import type { NewTask, StoredTask, Task, TaskKind } from "./task.ts";
 
 interface Row extends Omit<StoredTask, "request" | "result" | "fraction"> {
@@ -17,13 +19,14 @@ export class TaskTable {
 
   insert(
     { name }: Pick<TaskKind, "name">,
-    { subject, client, owner = null, request = null, shared = null }: NewTask,
+    { subject, client, owner = null, request = null, shared = null, repeatable }: NewTask,
     { id, now, state }: { id: string; now: number; state: "queued" | "running" },
   ): StoredTask {
     this.database
       .query(
-        `INSERT INTO task (id, kind, subject, client, owner, state, created, started, request, shared)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO task (id, kind, subject, client, owner, state, created, started, request, shared,
+           idempotency_key, request_digest)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
         id,
@@ -36,8 +39,20 @@ export class TaskTable {
         state === "running" ? now : null,
         JSON.stringify(request),
         shared,
+        repeatable?.key ?? null,
+        repeatable?.digest ?? null,
       );
     return this.find(id)!;
+  }
+
+  /** The task that the client has started with this request; null if there is none. @throws Problem key_reused */
+  findRepeated({ name }: Pick<TaskKind, "name">, client: string, request: RepeatableRequest): string | null {
+    const known = this.database
+      .query("SELECT id, request_digest FROM task WHERE client = ? AND kind = ? AND idempotency_key = ?")
+      .get(client, name, request.key) as { id: string; request_digest: string } | null;
+    if (known !== null && known.request_digest !== request.digest)
+      throw new Problem("key_reused", "This Idempotency-Key was used with another request.");
+    return known?.id ?? null;
   }
 
   find(id: string): StoredTask | null {

@@ -1,3 +1,5 @@
+import type { RepeatableRequest } from "../platform/idempotency-key.ts";
+
 export const TASK_STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
@@ -41,6 +43,8 @@ export interface NewTask<Request = unknown> {
   owner?: string | null;
   request?: Request;
   shared?: string | null;
+  /** Repeating the request returns the task. */
+  repeatable?: RepeatableRequest | null;
   /** Stores what belongs to the task, in its transaction. */
   inTransaction?: (task: StoredTask) => void;
 }

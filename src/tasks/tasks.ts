@@ -1,5 +1,6 @@
 import { getAuditLog } from "../accounts/audit.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { RepeatableRequest } from "../platform/idempotency-key.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { getWriteLock } from "../platform/write-lock.ts";
@@ -110,6 +111,15 @@ export class Tasks {
     log.info("task", { kind: kind.name, task: id, subject: task.subject });
     if (!waits) this.#run(kind, task, work as Work);
     return this.find(id);
+  }
+
+  /** Id of the task that the client has started with this request; null if there is none. @throws Problem key_reused */
+  findRepeated(
+    kind: Pick<TaskKind, "name">,
+    client: string,
+    request: RepeatableRequest | null,
+  ): string | null {
+    return request && this.#table.findRepeated(kind, client, request);
   }
 
   /** @throws Problem conflict if a task of the kind runs and allows no other; busy while the service stops */

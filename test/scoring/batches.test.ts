@@ -69,6 +69,20 @@ test("scores every protein, and shows its jobs in their order", async () => {
   expect((await get(json.id, "/items?offset=1&limit=1")).items).toEqual([items[1]]);
 });
 
+test("a repeated request with the same Idempotency-Key gets the same batch", async () => {
+  await open();
+  const body = { proteins: TWO, patterns: ["P..P"] };
+  const once = (key: string, more: object = {}) => post({ ...body, ...more }, { "Idempotency-Key": key });
+  const [first, again] = [await once("run 17"), await once("run 17")];
+  expect([first.status, again.status, again.json.id]).toEqual([202, 202, first.json.id]);
+  expect((await once("run 18")).json.id).not.toBe(first.json.id);
+  expect(await once("run 17", { patterns: ["P.P"] })).toMatchObject({
+    status: 422,
+    json: { code: "key_reused" },
+  });
+  expect(await once("")).toMatchObject({ status: 400 });
+});
+
 test("a table is read as by labd score --batch", async () => {
   await open();
   const accession = alone.scoring.corpora.openActive().accession(0);

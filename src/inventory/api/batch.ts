@@ -1,3 +1,4 @@
+import { readRepeatable } from "../../platform/idempotency-key.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
@@ -63,13 +64,11 @@ const KEPT = 24 * 3600 * 1_000_000;
  */
 export function withIdempotencyKey(call: Call, body: Json, work: () => Response): Response {
   const { actor, method, request, store, url } = call;
-  const key = request.headers.get("idempotency-key");
-  if (key === null || method !== "POST" || actor.user === null) return work();
-  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
-    throw new Problem("invalid_request", "Idempotency-Key: expected 1 to 255 printable ASCII characters.");
-  const digest = new Bun.CryptoHasher("sha256")
-    .update(`${url.pathname.replace(/\/+$/, "")}\n${url.search}\n${JSON.stringify(body)}`)
-    .digest("hex");
+  if (method !== "POST" || actor.user === null) return work();
+  const content = `${url.pathname.replace(/\/+$/, "")}\n${url.search}\n${JSON.stringify(body)}`;
+  const repeatable = readRepeatable(request, content);
+  if (repeatable === null) return work();
+  const { key, digest } = repeatable;
   const { statements, clock } = store;
   const now = Math.round(clock.now() * 1000);
   try {

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import type { PatternRequest } from "../../motif/index.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
+import { readRepeatable } from "../../platform/idempotency-key.ts";
 import { mount } from "../../platform/mount.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { type BatchTable, readBatch } from "../batch/batch-table.ts";
@@ -23,7 +24,7 @@ import {
   MatchesQuery,
   MAX_LISTED_ITEMS,
 } from "./batch-schemas.ts";
-import { describeContent, OWNER_KEY } from "./json-operations.ts";
+import { describeContent, describeIdempotencyKey, OWNER_KEY } from "./json-operations.ts";
 import { readBody } from "./json-schemas.ts";
 import { readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 
@@ -51,17 +52,20 @@ export const batchOperations = [
     operationId: "submitScoringBatch",
     description:
       "The response is sent once the batch is stored durably; `Location` is its address. The server submits its jobs as the queue has room, also after a restart; they are ordinary jobs of the caller.",
-    parameters: [OWNER_KEY],
+    parameters: [OWNER_KEY, describeIdempotencyKey("batch")],
     body: BatchSubmission,
     status: 202,
     returns: BatchSchema,
-    errors: [413, 415, 503],
+    errors: [413, 415, 422, 503],
     run({ body, request, context }, parts: BatchParts) {
       const { batches, identifyClient, ownership } = parts;
       parts.requireWritable();
-      const batch = readSubmittedBatch(body, parts);
+      const client = identifyClient(request);
+      const repeatable = readRepeatable(request, JSON.stringify(body));
       const { key, headers } = ownership.claim(request);
-      const stored = batches.start(batch, identifyClient(request), key);
+      const stored =
+        batches.findRepeated(client, repeatable) ??
+        batches.start(readSubmittedBatch(body, parts), client, key, repeatable);
       const { keys, isAdministrator } = ownership.identify(request);
       const caller = { keys: key === null ? keys : [...keys, key], isAdministrator };
       const shown = showBatch(stored, caller, context.baseUrl);

@@ -29,6 +29,13 @@ export const OWNER_KEY = describeHeader(
   "A secret of the client, 20 to 255 printable ASCII characters. Without an account, callers that send the secret with which a job or search was started may change it. Browsers have a cookie instead.",
 );
 
+/** The header of requests that may be repeated. @param subject what they start */
+export const describeIdempotencyKey = (subject: string) =>
+  describeHeader(
+    "Idempotency-Key",
+    `A key chosen by the client, 1 to 255 printable ASCII characters: valid as long as the ${subject} is kept.`,
+  );
+
 /** The header of the answer that starts something. */
 export const describeLocation = (what: string) => ({ Location: string(`Address of the ${what}.`) });
 

@@ -23,7 +23,13 @@ import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import { FILE, describeHeader, describeLocation, OWNER_KEY } from "./json-operations.ts";
+import {
+  FILE,
+  describeHeader,
+  describeIdempotencyKey,
+  describeLocation,
+  OWNER_KEY,
+} from "./json-operations.ts";
 import {
   CorpusHash,
   CorpusSchema,
@@ -78,13 +84,7 @@ export const jobOperations = [
     summary: "Start a job",
     description:
       "Like RunJob. The response is sent once the job is stored durably. Sending it again after a lost response is harmless: identical requests of one client share their computation, and with the same `Idempotency-Key` the response is the same job.",
-    parameters: [
-      OWNER_KEY,
-      describeHeader(
-        "Idempotency-Key",
-        "A key chosen by the client, 1 to 255 printable ASCII characters: valid as long as the job is kept.",
-      ),
-    ],
+    parameters: [OWNER_KEY, describeIdempotencyKey("job")],
     body: Submission,
     status: 202,
     returns: JobSchema,

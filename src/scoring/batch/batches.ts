@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HomologChoice, PatternRequest, ScoringModel } from "../../motif/index.ts";
+import type { RepeatableRequest } from "../../platform/idempotency-key.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { pluralize } from "../../platform/words.ts";
@@ -94,7 +95,12 @@ export class Batches {
    * Stores a batch, whose jobs follow. @param owner key of the owner; null for the account of the client
    * @throws Problem invalid_request, busy, quota_exceeded
    */
-  start({ items, ...request }: NewBatch, client: string, owner: string | null): Batch {
+  start(
+    { items, ...request }: NewBatch,
+    client: string,
+    owner: string | null,
+    repeatable: RepeatableRequest | null = null,
+  ): Batch {
     if (items.length === 0) throw new Problem("invalid_request", "The batch has no protein to score.");
     if (items.length > MAX_ITEMS)
       throw new Problem(
@@ -109,6 +115,7 @@ export class Batches {
       subject: `${proteins}, ${pluralize(motifs.size, "motif")}`,
       client,
       owner,
+      repeatable,
       request,
       inTransaction: ({ rid }) => this.#items.insert(rid, items),
     });
@@ -126,6 +133,12 @@ export class Batches {
     const bytes = items.reduce((sum, { query }) => sum + (query?.length ?? 0), waiting.bytes);
     const exceeded = new AnonymousStorage(database).problem("jobs", client, bytes);
     if (exceeded) throw exceeded;
+  }
+
+  /** The batch that the client has submitted with this request; null if there is none. @throws Problem key_reused */
+  findRepeated(client: string, request: RepeatableRequest | null): Batch | null {
+    const id = this.options.tasks.findRepeated(this.kind, client, request);
+    return id === null ? null : this.find(id);
   }
 
   /** @throws Problem not_found */

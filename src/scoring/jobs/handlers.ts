@@ -1,4 +1,5 @@
 import type { Corpus } from "../../motif/index.ts";
+import { checkIdempotencyKey } from "../../platform/idempotency-key.ts";
 import { Problem } from "../../problem.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
@@ -43,9 +44,6 @@ interface HandlersOptions {
 
 export type Handlers = ReturnType<typeof scoringHandlers>;
 
-/** As the inventory's API accepts them. */
-const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-
 const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
   homologs: "Searching for homologs (step 1 of 3)",
   tree: "Building the tree of the homologs (step 2 of 3)",
@@ -69,11 +67,7 @@ export function scoringHandlers(options: HandlersOptions) {
       key: string | null = null,
       owner: string | null = null,
     ): Promise<string> {
-      if (key !== null && !KEY.test(key))
-        throw new Problem(
-          "invalid_request",
-          "Idempotency-Key: expected 1 to 255 printable ASCII characters.",
-        );
+      checkIdempotencyKey(key);
       requireWritable();
       const id = await store.insert(request, client, key, owner);
       runner.wake();
