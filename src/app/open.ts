@@ -326,7 +326,7 @@ const serviceRoutes = (
     isOwnHost(request, allowedHosts(config), publicUrlOptions(config)),
   ),
   scoring.routes,
-  ...inventoryRoutes({
+  inventoryRoutes({
     database,
     imports,
     pool,

@@ -1,7 +1,13 @@
 import type { TObject, TSchema } from "typebox";
 import { type ErrorStatus, errorResponses } from "./error-responses.ts";
 import { EXAMPLE_ID } from "./openapi-example.ts";
-import { findBodySchema, type Content, type OperationAbout, type PathPart } from "./operation.ts";
+import {
+  findBodySchema,
+  type Content,
+  type OperationAbout,
+  type PathPart,
+  resolveDeferred,
+} from "./operation.ts";
 import { OPTIONAL_CREDENTIALS } from "./security-schemes.ts";
 
 /** The OpenAPI description of an operation. @param tag group of the operation */
@@ -17,7 +23,7 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
     parameters: uniqueByName([
       ...Object.entries(params).map(([name, part]) => pathParameter(name, part)),
       ...queryParameters(query),
-      ...((about.parameters ?? []) as Named[]),
+      ...((about.parameters ?? []).flatMap(resolveDeferred) as Named[]),
     ]),
     ...(sends
       ? { requestBody: { ...componentName(sends), required: isBodyRequired(about), content: sends } }
@@ -40,7 +46,7 @@ const json = (schema: object): Content => ({ "application/json": { schema } });
 
 function sentBy(about: OperationAbout): Content | undefined {
   const body = findBodySchema(about);
-  return about.sends ?? (body && json(body));
+  return about.sends ? resolveDeferred(about.sends) : body && json(body);
 }
 
 /** The body of the confirmation alone may be left out. */
@@ -82,7 +88,8 @@ function componentName(content: Content): { $id?: string } {
 
 const DONE = { $id: "Done", description: "Success; there is nothing to return." };
 
-function success({ returns, formats, status, answerHeaders, alternatives = {} }: OperationAbout) {
+function success({ formats, status, answerHeaders, alternatives = {}, ...about }: OperationAbout) {
+  const returns = about.returns && resolveDeferred(about.returns);
   const others = Object.entries(alternatives).map(([other, shape]) => [other, response(json(shape))]);
   if (!returns && !formats) return { 204: DONE, ...Object.fromEntries(others) };
   const declared = response({ ...(returns ? json(returns) : {}), ...formats });

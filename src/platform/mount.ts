@@ -13,6 +13,7 @@ import {
   type OperationAbout,
   type PathPart,
   Reply,
+  resolveDeferred,
 } from "./operation.ts";
 import { currentRequest, type RequestContext } from "./request-context.ts";
 import { findMistakes, parse, schema, type StandardSchema, textSchema } from "./schema.ts";
@@ -130,16 +131,21 @@ const settled = (value: unknown, next: (value: unknown) => unknown): unknown =>
 /** Makes the response of a handler's result. A result that violates its schema is an internal error. */
 function finisher(key: string, { returns, alternatives, ...about }: OperationAbout) {
   const status: number = about.status ?? 200;
-  const declared: Record<number, TSchema> = { ...(returns ? { [status]: returns } : {}), ...alternatives };
-  const schemas = new Map(
-    Object.entries(declared).map(([code, shape]) => [Number(code), schema(shape) as unknown as Any]),
-  );
+  const shapes = new Map<number, Any | undefined>();
+  const shapeOf = (code: number): Any | undefined => {
+    if (!shapes.has(code)) {
+      const declared =
+        alternatives?.[code] ?? (code === status && returns ? resolveDeferred(returns) : undefined);
+      shapes.set(code, declared && (schema(declared) as unknown as Any));
+    }
+    return shapes.get(code);
+  };
   return (result: unknown): Response => {
     if (result instanceof Response) return result;
     const { value, more } =
       result instanceof Reply ? (result as Reply<unknown>) : { value: result, more: {} };
     const answered = more.status ?? status;
-    const shape = schemas.get(answered);
+    const shape = shapeOf(answered);
     const mistakes = shape ? findMistakes(shape, value) : [];
     if (mistakes.length > 0)
       throw new Error(`${key}: The response does not match its schema: ${mistakes.join(" ")}`);

@@ -7,8 +7,7 @@ import { bodySchema, OptionalInput } from "./schema.ts";
 
 /** Operations of the API: route, access, schemas, documentation and handler in one declaration. `mount` makes routes. */
 
-export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type Method = (typeof METHODS)[number];
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 export type OperationKey = `${Method} /${string}`;
 
 /**
@@ -50,7 +49,8 @@ export const WITHOUT_ACCOUNTS: Guards = {
 
 /** A service may find its caller by a function of its own, which throws a Problem if access is denied. */
 type OwnAccess = (request: Request, context: RequestContext) => unknown;
-export type Access = Exclude<keyof Guards, "confirmed"> | "withoutCredentials" | "public" | OwnAccess;
+export type NamedAccess = Exclude<keyof Guards, "confirmed"> | "withoutCredentials" | "public";
+export type Access = NamedAccess | OwnAccess;
 
 type CallerOf<A> = A extends OwnAccess
   ? ReturnType<A>
@@ -82,6 +82,38 @@ type PartsOf<Key extends string, Parts> = {
 /** Bodies by media type. */
 export type Content = Record<string, { schema: object; example?: unknown }>;
 
+/** A value, or a function that makes it when the OpenAPI document is requested: schemas of many lists take memory. */
+export type Deferred<Value extends object> = Value | (() => Value);
+
+/** The value of a deferred one. */
+export const resolveDeferred = <Value extends object>(given: Deferred<Value>): Value =>
+  typeof given === "function" ? given() : given;
+
+/** Parameters that the handler parses, as OpenAPI describes them. `query` is only for the type checker. */
+export interface Parameters<Query> extends ReadonlyArray<object> {
+  readonly query?: Query;
+}
+
+/** One parameter, or several. */
+export type AnyParameters = object | Deferred<Parameters<unknown>>;
+
+/** The query that several groups of parameters allow together; parameters without types allow nothing. */
+type QueryOf<Groups extends readonly unknown[]> = Groups extends readonly [infer First, ...infer Rest]
+  ? QueryOfOne<First> & QueryOf<Rest>
+  : object;
+type QueryOfOne<Group> = Group extends () => infer Made
+  ? QueryOfOne<Made>
+  : Group extends { readonly query?: infer Query }
+    ? unknown extends Query
+      ? object
+      : NonNullable<Query>
+    : object;
+
+/** What pages send: JSON where the operation takes it. */
+type SentAs<Sends> = Sends extends { "application/json": { schema: infer Schema } }
+  ? ValueOf<Schema>
+  : Blob | FormData;
+
 type ValueOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 /** The declared answer, or one of the alternatives. */
@@ -96,6 +128,13 @@ export interface Given<A, Params, Query, Body> {
   request: Request;
   context: RequestContext;
 }
+
+type GivenTo<Key extends string, A, Params, Query, Body> = Given<
+  A,
+  PartsOf<Key, Params>,
+  Query extends TObject ? Static<Query> : object,
+  ValueOf<Body>
+>;
 
 /** An answer with headers, or with another status than the declared one. */
 export class Reply<Value> {
@@ -117,6 +156,7 @@ export interface Definition<
   Sends extends Content | undefined,
   Answer extends TSchema | undefined,
   Others extends Record<number, TSchema>,
+  Groups extends readonly AnyParameters[],
   Dependencies,
 > {
   /** Imperative, without a full stop. */
@@ -132,9 +172,9 @@ export interface Definition<
   /** Schema of a JSON body. */
   body?: Body;
   /** Bodies of other media types, which the handler reads. */
-  sends?: Sends;
+  sends?: Sends | (() => Sends);
   /** Schema of the JSON answer; without it and `formats` the status is 204. */
-  returns?: Answer;
+  returns?: Answer | (() => Answer);
   /** Answers of other media types. */
   formats?: Content;
   /** Status of success, if it is not 200 or 204. */
@@ -147,12 +187,29 @@ export interface Definition<
   parses?: true;
   /** True if it honours If-Match. */
   ifMatch?: boolean;
+  /** True if a POST changes nothing, so that read-only tokens may send it. */
+  reads?: true;
+  /** True if the documentation leaves it out. */
+  hidden?: true;
+  /** True if the header Allow leaves the method out. */
+  unlisted?: true;
+  /**
+   * True if the request may take long, so that another process answers it, where the service has some.
+   * @param sent a body that the handler parses
+   */
+  heavy?:
+    | true
+    | ((
+        given: GivenTo<Key, A, Params, Query, Body>,
+        dependencies: Dependencies,
+        sent: Uint8Array | undefined,
+      ) => boolean | Promise<boolean>);
   /** Further documentation: parameters that the handler reads, headers of the answer, and other responses. */
-  parameters?: readonly object[];
+  parameters?: Groups;
   answerHeaders?: Record<string, object>;
   responses?: Record<number, object>;
   run(
-    given: Given<A, PartsOf<Key, Params>, Query extends TObject ? Static<Query> : object, ValueOf<Body>>,
+    given: GivenTo<Key, A, Params, Query, Body>,
     dependencies: Dependencies,
   ): Returned<AnswerOf<Answer, Others>> | Promise<Returned<AnswerOf<Answer, Others>>>;
 }
@@ -162,6 +219,10 @@ export interface Operation<Key extends string = string, Types = unknown, Depende
   readonly key: Key;
   readonly about: OperationAbout;
   readonly run: (given: never, dependencies: Dependencies) => unknown;
+  readonly heavy:
+    | true
+    | ((given: never, dependencies: Dependencies, sent: Uint8Array | undefined) => boolean | Promise<boolean>)
+    | undefined;
   readonly types?: Types;
 }
 
@@ -176,10 +237,13 @@ export type OperationAbout = Omit<
     Content | undefined,
     TSchema | undefined,
     Record<number, TSchema>,
+    readonly AnyParameters[],
     never
   >,
-  "run" | "params"
+  "run" | "params" | "heavy" | "sends" | "returns"
 > & {
+  sends?: Deferred<Content>;
+  returns?: Deferred<TSchema>;
   params?: Record<string, PathPart>;
   /** The descriptions of an operation that describes itself, or others with it. */
   describe?: DeferredDetail["describe"];
@@ -199,20 +263,25 @@ export function operation<
   Sends extends Content | undefined = undefined,
   Answer extends TSchema | undefined = undefined,
   Others extends Record<number, TSchema> = Record<number, never>,
+  const Groups extends readonly AnyParameters[] = readonly [],
 >(
   key: Key,
-  { run, ...about }: Definition<Key, A, Params, Query, Body, Sends, Answer, Others, Dependencies>,
+  {
+    run,
+    heavy,
+    ...about
+  }: Definition<Key, A, Params, Query, Body, Sends, Answer, Others, Groups, Dependencies>,
 ): Operation<
   Key,
   {
     params: PartsOf<Key, Params>;
-    query: Query extends TObject ? Static<Query> : object;
-    body: Sends extends Content ? Blob | FormData : ValueOf<Body>;
+    query: (Query extends TObject ? Static<Query> : object) & QueryOf<Groups>;
+    body: Sends extends Content ? SentAs<Sends> : ValueOf<Body>;
     answer: AnswerOf<Answer, Others>;
   },
   Dependencies
 > {
-  return { key, about: about as unknown as OperationAbout, run: run as never };
+  return { key, about: about as unknown as OperationAbout, run: run as never, heavy: heavy as never };
 }
 
 /** The body of an operation that has none but the confirmation. */

@@ -114,7 +114,7 @@ const openAnswer = (
     clock: { now: options.clock.now, newId: () => "request" },
     reach,
     admit: (request) => options.accounts.verifyHeader(request),
-    services: inventoryRoutes({ ...options, ...(pool ? { pool } : {}) }),
+    services: [inventoryRoutes({ ...options, ...(pool ? { pool } : {}) })],
     aliases: inventoryAliases(),
   });
 

@@ -9,6 +9,7 @@ import type { Store } from "../records/store.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readJsonBody } from "./request-body.ts";
 import { ANONYMOUS } from "../../platform/actor.ts";
+import type { Guards, NamedAccess } from "../../platform/operation.ts";
 import { unauthenticated } from "../../platform/unauthenticated.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
@@ -27,46 +28,47 @@ export interface Call {
   store: Store;
   /** Maximum size of a body in bytes. */
   maxBytes: number;
-  /** Methods of the path, for the header Allow. */
-  allow: string;
   /** State of the database before the request, where another process answers it. */
   state?: string;
 }
 
-type OpenedCall = Omit<Call, "allow">;
-
 interface CallOptions {
   store: Store;
-  /** @throws Problem unauthenticated */
-  authenticate: (request: Request) => Actor;
+  guards: Guards;
   /** True if callers without credentials may read public records. */
   anonymousRead: boolean;
   maxBytes: number;
 }
 
-const isRead = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
-
-/** @param reads true if the request changes nothing, regardless of its method @throws Problem unauthenticated */
-export function openCall(
-  options: CallOptions,
+/** Opens the call of a request; `reads` is true if it changes nothing. @throws Problem unauthenticated, forbidden */
+export type OpenCall = (
   request: Request,
   context: RequestContext,
-  reads: boolean,
-): OpenedCall {
-  const isSafe = isRead(request.method);
-  // Rules for writing, such as those of read-only tokens, go by the method.
-  const asked = reads && !isSafe ? new Request(request.url, { headers: request.headers }) : request;
-  const actor = options.authenticate(asked);
-  if (actor.user === null && !(options.anonymousRead && (reads || isSafe))) throw missingCredentials();
-  return { ...openAnonymousCall(options, request, context), actor };
+  asked: { access: NamedAccess; reads: boolean },
+) => Call;
+
+/** Opens calls for callers that the access of an operation allows. */
+export const callOpener =
+  (options: CallOptions): OpenCall =>
+  (request, context, { access, reads }) => {
+    // Rules for writing, such as those of read-only tokens, go by the method.
+    const asked = reads ? new Request(request.url, { headers: request.headers }) : request;
+    return openCall(options, request, context, findActor(options, asked, access));
+  };
+
+function findActor({ guards, anonymousRead }: CallOptions, request: Request, access: NamedAccess): Actor {
+  if (access === "public" || access === "withoutCredentials") return ANONYMOUS;
+  const actor = guards[access](request);
+  if (actor.user === null && !anonymousRead) throw missingCredentials();
+  return actor;
 }
 
-/** Opens a call without authentication. */
-export function openAnonymousCall(
-  { store, maxBytes }: Pick<CallOptions, "store" | "maxBytes">,
+function openCall(
+  { store, maxBytes }: CallOptions,
   request: Request,
   { baseUrl, basePath }: RequestContext,
-): OpenedCall {
+  actor: Actor,
+): Call {
   const { method } = request;
   const url = new URL(request.url);
   return {
@@ -75,7 +77,7 @@ export function openAnonymousCall(
     url,
     path: basePath,
     base: baseUrl + API_ROOT,
-    actor: ANONYMOUS,
+    actor,
     store,
     maxBytes,
   };

@@ -19,7 +19,7 @@ export interface RemoteRequest {
   /** Method and path pattern of the operation. */
   operation: string;
   request: { url: string; method: string; headers: [string, string][]; body: Uint8Array | null };
-  call: { method: string; base: string; path: string; actor: Actor; maxBytes: number; allow: string };
+  call: { method: string; base: string; path: string; actor: Actor; maxBytes: number };
   params: Record<string, string>;
   query: unknown;
   /** The validated body, of operations that declare one. */

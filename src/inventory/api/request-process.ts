@@ -68,12 +68,10 @@ async function answer(remote: RemoteRequest): Promise<void> {
   const { state, params, query, origin } = remote;
   const call = { ...remote.call, request, url: new URL(url), store, state };
   const response = await withinOrigin(origin, () =>
-    operations!(remote.operation)({
+    operations!(remote.operation)(
+      { params, query: query as Record<string, unknown>, body: remote.body },
       call,
-      params,
-      query: query as Record<string, unknown>,
-      body: remote.body,
-    }),
+    ),
   );
   body = response.body?.getReader();
   const first = body ? await read(body) : { bytes: null, ended: true };

@@ -23,11 +23,12 @@ import {
   respondJson,
 } from "./call.ts";
 import { isKnown } from "./entity-tag.ts";
-import type { Operation, Path } from "./operation.ts";
-import type { Api } from "./api.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN, FILTERS, IF_MATCH, IF_NONE_MATCH, PAGE_FORMAT, PAGING, PAST } from "./parameters.ts";
+import { operation } from "../../platform/operation.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
-import { addHistoryRoutes } from "./route-history.ts";
+import { historyOperationsBelow } from "./route-history.ts";
 import {
   checkCurrent,
   sendList,
@@ -38,7 +39,7 @@ import {
   requireVisible,
   shownSchema,
 } from "./route-sub-resources.ts";
-import { binary, content, page as htmlPage, pageSchema, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, HTML, pageSchema, TEXT, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
 const [APP, MODEL] = consumable.model.split(".");
@@ -49,40 +50,48 @@ const PARENT = [
 ];
 const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
 
-const PARSES = ["multipart/form-data", "*/*"];
+const ADD = {
+  access: "signedIn",
+  sends: SENT,
+  status: 201,
+  returns: FILE,
+} as const;
 
-const LIST = "attachments/";
-const FILE_PATH = `${LIST}:id/`;
+const PARSES = ["multipart/form-data", "*/*"];
 
 /**
  * `<list>/<id>/attachments/`: the files of a record; `attachments/`: the same for LabID's client, which reads a bare list;
  * `attachments/<id>/`: the file itself.
  */
-export function addAttachments(api: Api, store: Store): void {
+export function attachmentOperations(store: Store) {
   const files = new Attachments(store.statements, RESOURCES.filter(isGuarded));
-  for (const parent of RESOURCES.filter(isGuarded)) addFiles(api, files, parent);
-  addList(api, files);
-  addDownload(api, files);
-  addWrites(api, files);
-  addOptions(api, LIST, "application/json");
-  addOptions(api, FILE_PATH, "*/*");
-  addHistoryRoutes(api, {
-    name: "a file",
-    resource: attachment,
-    path: FILE_PATH,
-    restored: () => content(FILE),
-    find(call, { id }) {
-      const { rid, parent } = files.find(id);
-      findAny(call, parent.resource, parent.id);
-      return rid;
-    },
-    show: (call, rid) => showFile(call, rid),
-  });
+  return [
+    ...RESOURCES.filter(isGuarded).flatMap((parent) => inList(parent, operationsBelow(parent, files))),
+    ...listOperations(files),
+    downloadOperation(files),
+    ...writeOperations(files),
+    describeFiles("/api/v2/attachments/", "application/json"),
+    describeFiles("/api/v2/attachments/:id/", "*/*"),
+    ...historyOperationsBelow("/api/v2/attachments/:id/", {
+      name: "a file",
+      resource: attachment,
+      restored: FILE,
+      find(call, { id }) {
+        const { rid, parent } = files.find(id);
+        findAny(call, parent.resource, parent.id);
+        return rid;
+      },
+      show: (call, rid) => showFile(call, rid),
+    }),
+  ];
 }
 
 /** Metadata in response to OPTIONS. */
-const addOptions = (api: Api, path: Path, type: string): void =>
-  void api.add("OPTIONS", path, {
+const describeFiles = <const Path extends `/${string}`>(path: Path, type: string) =>
+  operation(`OPTIONS ${path}`, {
+    access: "anyone",
+    summary: "Describe the files of a record",
+    hidden: true,
     run: () =>
       respondJson({
         name: "attachments",
@@ -98,39 +107,42 @@ function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
 }
 
 /** The files of the records of one list. */
-function addFiles(api: Api, files: Attachments, parent: RoutedResource): void {
-  const path = [parent, `:id/${attachment.segment}/`] as const;
-  api.add("GET", path, {
+const operationsBelow = (parent: RoutedResource, files: Attachments) => [
+  operation("GET /api/v2/:list/:id/attachments/", {
+    access: "anyone",
     summary: "List files of a record",
     description: "Newest first.",
-    accepts: ["filters", "paging", "past", "page", "noneMatch"],
-    returns: { ...content(pageSchema(FILE)), ...htmlPage() },
-    run({ call, params }) {
+    parameters: [FILTERS, PAGING, PAST, PAGE_FORMAT, IF_NONE_MATCH],
+    returns: pageSchema(FILE),
+    formats: HTML,
+    run({ params }, call: Call) {
       const { page, results, headers } = sendList(call, attachment, parent, params.id);
       return showValue(call, { ...page, results }, { headers });
     },
-  });
-  api.add("POST", path, {
+  }),
+  operation("POST /api/v2/:list/:id/attachments/", {
     summary: "Add a file to a record",
     ...ADD,
-    async run({ call, params }) {
+    parameters: [DRY_RUN],
+    async run({ params }, call: Call) {
       const upload = await readFile(call);
       return addFile(call, files, { resource: parent, id: params.id }, upload);
     },
-  });
-  addOptions(api, path, "application/json");
-}
+  }),
+  describeFiles("/api/v2/:list/:id/attachments/", "application/json"),
+];
 
-function addList(api: Api, files: Attachments): void {
-  api.add("GET", LIST, {
+const listOperations = (files: Attachments) => [
+  operation("GET /api/v2/attachments/", {
+    access: "anyone",
     summary: "List files by app and model",
     description:
       "For LabID's client: the files of the record that `app`, `model` and `object_id` name, as a bare list, newest " +
       "first. `X-Total-Count` is the number of matching files, and `Link` names the neighbouring pages.",
-    parameters: PARENT,
-    accepts: ["filters", "paging", "past", "page", "noneMatch"],
-    returns: { ...content(Type.Array(FILE, { $id: "Attachments" })), ...htmlPage() },
-    run({ call }) {
+    parameters: [PARENT, FILTERS, PAGING, PAST, PAGE_FORMAT, IF_NONE_MATCH],
+    returns: Type.Array(FILE, { $id: "Attachments" }),
+    formats: HTML,
+    run(_, call: Call) {
       const parameters = ownParameters(call.url.searchParams);
       const { resource, id } = files.findParent(parameters);
       for (const { name } of PARENT) parameters.delete(name);
@@ -138,19 +150,19 @@ function addList(api: Api, files: Attachments): void {
       // The list is bare, so the header has the number that is otherwise in the envelope.
       return showValue(call, results, { headers: { ...headers, ...pageHeaders(page) } });
     },
-  });
-  api.add("POST", LIST, {
+  }),
+  operation("POST /api/v2/attachments/", {
     summary: "Add a file by app and model",
     description: "`app`, `model` and `object_id` may also be fields of the form.",
-    parameters: PARENT,
     ...ADD,
-    async run({ call }) {
+    parameters: [PARENT, DRY_RUN],
+    async run(_, call: Call) {
       const upload = await readFile(call);
       const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
       return addFile(call, files, files.findParent(named), upload);
     },
-  });
-}
+  }),
+];
 
 /** The parameters of LabID's client by the names of the fields. No file of labd has one of the flags. */
 function ownParameters(given: URLSearchParams): URLSearchParams {
@@ -166,13 +178,6 @@ function ownParameters(given: URLSearchParams): URLSearchParams {
 }
 
 const NONE = JSON.stringify({ category: "size", operator: "<", value: 0 });
-
-const ADD = {
-  accepts: ["dryRun"],
-  sends: SENT,
-  status: 201,
-  returns: content(FILE),
-} satisfies Partial<Operation>;
 
 async function readFile({ request, maxBytes }: Call) {
   const { bytes, ...upload } = await readUpload(request, maxBytes);
@@ -199,13 +204,14 @@ function pageHeaders({ previous, next, total }: PageInfo): Record<string, string
   return { "X-Total-Count": String(total), ...(links.length === 0 ? {} : { Link: links.join(", ") }) };
 }
 
-function addDownload(api: Api, files: Attachments): void {
-  api.add("GET", FILE_PATH, {
+const downloadOperation = (files: Attachments) =>
+  operation("GET /api/v2/attachments/:id/", {
+    access: "anyone",
     summary: "Download a file",
     description: "Always sent as `application/octet-stream`; `media_type` in the list is that of the upload.",
-    accepts: ["past", "noneMatch"],
-    returns: binary("*/*"),
-    run({ call, params }) {
+    parameters: [PAST, IF_NONE_MATCH],
+    formats: binary("*/*"),
+    run({ params }, call: Call) {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
       requireVisible(call, attachment, { resource: parent.resource, rid: source.rid }, rid);
@@ -222,51 +228,64 @@ function addDownload(api: Api, files: Attachments): void {
       return respond(new Blob([files.bytes(shown)]).stream(), 200, "application/octet-stream", headers);
     },
   });
-}
 
 type Write = (writer: RecordWriter, rid: number) => void;
 
-function addWrites(api: Api, files: Attachments): void {
-  /** `read` reads the body before the transaction and returns the write. */
-  const addWrite = (
-    method: "PUT" | "PATCH" | "DELETE",
-    about: Partial<Operation>,
-    read: (call: Call) => Promise<Write>,
-  ): unknown =>
-    api.add(method, FILE_PATH, {
-      ...about,
-      accepts: ["dryRun", "match"],
-      async run({ call, params }) {
-        const { rid, parent } = files.find(params.id);
-        findChangeable(call, parent.resource, parent.id);
-        const write = await read(call);
-        return writeBatch(call, null, {
-          kind: method === "DELETE" ? "delete" : "update",
-          work(writer) {
-            findChangeable(call, parent.resource, parent.id);
-            checkCurrent(call, writer, attachment, rid);
-            write(writer, rid);
-          },
-          respond: () => (method === "DELETE" ? noContent() : showFile(call, rid)),
-        });
-      },
-    });
-  const [summary, description] = [
-    "Replace a file",
-    "Stores a new version; the contents of earlier versions are kept.",
-  ];
-  const returns = content(FILE);
-  addWrite("PUT", { summary, description, sends: SENT, returns }, async (call) => {
-    const upload = await readFile(call);
-    return (writer, rid) => files.replace(writer, rid, upload, call.actor);
-  });
-  const named = content(Type.Object({ name: TEXT }));
-  addWrite("PATCH", { summary: "Rename a file", sends: named, returns }, async (call) => {
-    const body = await readBody(call);
-    return (writer, rid) => files.rename(writer, rid, body, call.actor);
-  });
-  const stays = "It stays in the database; lists with `deleted=true` show it.";
-  addWrite("DELETE", { summary: "Delete a file", description: stays }, async ({ actor }) => {
-    return (writer, rid) => writer.markDeleted(attachment, rid, actor);
+/** Writes a file; `read` reads the body before the transaction and returns the write. */
+async function writeFile(
+  call: Call,
+  files: Attachments,
+  id: string,
+  read: () => Promise<Write>,
+): Promise<Response> {
+  const { rid, parent } = files.find(id);
+  findChangeable(call, parent.resource, parent.id);
+  const write = await read();
+  const isDeletion = call.method === "DELETE";
+  return writeBatch(call, null, {
+    kind: isDeletion ? "delete" : "update",
+    work(writer) {
+      findChangeable(call, parent.resource, parent.id);
+      checkCurrent(call, writer, attachment, rid);
+      write(writer, rid);
+    },
+    respond: () => (isDeletion ? noContent() : showFile(call, rid)),
   });
 }
+
+const ofOne = { access: "signedIn", parameters: [DRY_RUN, IF_MATCH] } as const;
+
+const writeOperations = (files: Attachments) => [
+  operation("PUT /api/v2/attachments/:id/", {
+    ...ofOne,
+    summary: "Replace a file",
+    description: "Stores a new version; the contents of earlier versions are kept.",
+    sends: SENT,
+    returns: FILE,
+    run: ({ params }, call: Call) =>
+      writeFile(call, files, params.id, async () => {
+        const upload = await readFile(call);
+        return (writer, rid) => files.replace(writer, rid, upload, call.actor);
+      }),
+  }),
+  operation("PATCH /api/v2/attachments/:id/", {
+    ...ofOne,
+    summary: "Rename a file",
+    sends: content(Type.Object({ name: TEXT })),
+    returns: FILE,
+    run: ({ params }, call: Call) =>
+      writeFile(call, files, params.id, async () => {
+        const body = await readBody(call);
+        return (writer, rid) => files.rename(writer, rid, body, call.actor);
+      }),
+  }),
+  operation("DELETE /api/v2/attachments/:id/", {
+    ...ofOne,
+    summary: "Delete a file",
+    description: "It stays in the database; lists with `deleted=true` show it.",
+    run: ({ params }, call: Call) =>
+      writeFile(call, files, params.id, async () => (writer, rid) => {
+        writer.markDeleted(attachment, rid, call.actor);
+      }),
+  }),
+];

@@ -5,7 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
-import { inQuery, makeNouns, recordSchema } from "../model/schema.ts";
+import { inQuery, type JsonRecord, makeNouns, recordSchema } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
 import type { Batch, HistoryPage } from "../records/history.ts";
@@ -15,23 +15,13 @@ import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
-import type { Path } from "./operation.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN, IF_MATCH, PAGE_FORMAT, PAGING, SEVERAL } from "./parameters.ts";
+import { type Content, type Deferred, operation } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
-import type { Api } from "./api.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import {
-  BOOLEAN,
-  content,
-  type Content,
-  COUNT,
-  INSTANT,
-  optional,
-  page,
-  pageSchema,
-  rendered,
-  TEXT,
-} from "./schema.ts";
+import { BOOLEAN, COUNT, HTML, INSTANT, optional, pageSchema, RENDERED, TEXT } from "./schema.ts";
 
 const ID = Type.Union([TEXT, COUNT]);
 const VALUES = Type.Record(TEXT, Type.Unknown());
@@ -65,7 +55,7 @@ const FEED = Type.Object(
   { cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) },
   { $id: "ChangeFeed" },
 );
-const HISTORY = { ...content({ ...pageSchema(CHANGE), description: "Changes, latest first." }), ...page() };
+const HISTORY = { ...pageSchema(CHANGE), description: "Changes, latest first." };
 /** A component, as all histories have it. */
 const HISTORY_FIELD = {
   $id: "history_field",
@@ -103,51 +93,65 @@ export interface Subject {
   /** Completes sentences: "a place". */
   name: string;
   resource: Resource;
-  path: Path;
-  /** Response to a restore, for the reference. */
-  restored: () => Content;
-  signedIn?: true;
+  /** Answer to a restore. */
+  restored: Deferred<TSchema>;
+  formats?: Content;
+  /** Access to the history. */
+  access?: "anyone" | "signedIn";
   /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
   find(call: Call, params: Record<string, string>): number;
   show(call: Call, rid: number, params: Record<string, string>): Response;
 }
 
 /** History, batches, the feed of changes, and ways to undo them. */
-export function addHistory(api: Api) {
-  for (const resource of RESOURCES)
-    addHistoryRoutes(api, {
-      name: "a record",
+export const historyOperations = () => [
+  ...RESOURCES.flatMap((resource) =>
+    inList(
       resource,
-      path: [resource, ":id/"],
-      restored: () => rendered(anyRecord()),
-      find: (call, { id }) => findAny(call, resource, id),
-      show: (call, rid) => showRecord(call, resource, rid, 200),
-    });
-  return [...addBatches(api), ...addFeed(api)];
-}
+      historyOperationsBelow("/api/v2/:list/:id/", {
+        name: "a record",
+        resource,
+        restored: anyRecord,
+        formats: RENDERED,
+        find: (call, { id }) => findAny(call, resource, id),
+        show: (call, rid) => showRecord(call, resource, rid, 200),
+      }),
+    ),
+  ),
+  ...batchOperations(),
+  feedOperation(),
+];
 
 /** A record of one of the lists. */
-const anyRecord = (): TSchema =>
-  Type.Union(
-    RESOURCES.map((resource) => recordSchema(DECLARED, resource)),
-    { $id: "AnyRecord", description: "A record of the list." },
+const anyRecord = () =>
+  Type.Unsafe<JsonRecord>(
+    Type.Union(
+      RESOURCES.map((resource) => recordSchema(DECLARED, resource)),
+      { $id: "AnyRecord", description: "A record of the list." },
+    ),
   );
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
-export function addHistoryRoutes(api: Api, subject: Subject): void {
-  const { name, resource, path, restored, signedIn = false, find, show } = subject;
-  const below = (last: string): Path =>
-    typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
-  api.add("GET", below("history"), {
+export const historyOperationsBelow = <const Path extends `/${string}`>(path: Path, subject: Subject) => [
+  historyOperation(path, subject),
+  restoreOperation(path, subject),
+  purgeOperation(path, subject),
+];
+
+const historyOperation = <const Path extends `/${string}`>(
+  path: Path,
+  { name, resource, access = "anyone", find }: Subject,
+) =>
+  operation(`GET ${path}history/`, {
+    access,
     summary: `Get the history of ${name}`,
-    parameters: [HISTORY_FIELD],
-    accepts: ["paging", "page"],
+    parameters: [[HISTORY_FIELD], PAGING, PAGE_FORMAT],
     returns: HISTORY,
+    formats: HTML,
     errors: [403],
-    signedIn,
     heavy: true,
-    run({ call, params }) {
-      const rid = find(call, params);
+    run({ params }, call: Call) {
+      const rid = find(call, params as Record<string, string>);
       const { history } = call.store;
       const field = call.url.searchParams.get("field");
       if (field !== null && !isShown(resource, field))
@@ -164,43 +168,53 @@ export function addHistoryRoutes(api: Api, subject: Subject): void {
       return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
     },
   });
-  api.add("POST", below("restore"), {
+
+const restoreOperation = <const Path extends `/${string}`>(
+  path: Path,
+  { name, resource, restored, formats, find, show }: Subject,
+) =>
+  operation(`POST ${path}restore/`, {
+    access: "signedIn",
     summary: `Restore ${name}`,
-    accepts: ["dryRun", "match"],
+    parameters: [DRY_RUN, IF_MATCH],
     body: RESTORE,
     returns: restored,
-    run: ({ call, params, body }) =>
+    ...(formats ? { formats } : {}),
+    run: ({ params, body }, call: Call) =>
       writeBatch(call, body as Json, {
         kind: "restore",
         work(writer) {
-          const rid = find(call, params);
+          const rid = find(call, params as Record<string, string>);
           checkVersion(call, Number(writer.current(resource, rid).version));
           call.store.undo.restore(resource, rid, body.version ?? undefined, call.actor);
           return rid;
         },
-        respond: (rid) => show(call, rid, params),
+        respond: (rid) => show(call, rid, params as Record<string, string>),
       }),
   });
-  api.add("POST", below("purge"), {
+
+const purgeOperation = <const Path extends `/${string}`>(path: Path, { name, resource, find }: Subject) =>
+  operation(`POST ${path}purge/`, {
+    access: "signedIn",
     summary: `Purge ${name}`,
     description: "For administrators; removes the history, too.",
-    accepts: ["dryRun", "match"],
-    run: ({ call, params }) =>
+    parameters: [DRY_RUN, IF_MATCH],
+    run: ({ params }, call: Call) =>
       writeBatch(call, null, {
         kind: "purge",
         work(writer) {
-          const rid = find(call, params);
+          const rid = find(call, params as Record<string, string>);
           checkVersion(call, Number(writer.current(resource, rid).version));
           writer.purge(resource, rid, call.actor);
         },
         respond: () => noContent(),
       }),
   });
-}
 
-function addBatches(api: Api) {
+function batchOperations() {
   return [
-    api.add("GET", "batches/", {
+    operation("GET /api/v2/batches/", {
+      access: "signedIn",
       summary: "List batches",
       description:
         "Every write request creates one batch. Lists the batches with a change that the caller may view, latest first.",
@@ -218,11 +232,11 @@ function addBatches(api: Api) {
         page_size: Type.Optional(TEXT),
         format: Type.Optional(TEXT),
       }),
-      accepts: ["paging", "page"],
-      returns: { ...content(pageSchema(BATCH_SUMMARY)), ...page() },
-      signedIn: true,
+      parameters: [PAGING, PAGE_FORMAT],
+      returns: pageSchema(BATCH_SUMMARY),
+      formats: HTML,
       heavy: true,
-      run({ call, query: { user, kind, since, resource } }) {
+      run({ query: { user, kind, since, resource } }, call: Call) {
         const filter = {
           user,
           kind,
@@ -235,33 +249,35 @@ function addBatches(api: Api) {
         });
       },
     }),
-    api.add("GET", "batches/:id/", {
+    operation("GET /api/v2/batches/:id/", {
+      access: "signedIn",
       summary: "Get a batch and its changes",
       description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
-      accepts: ["paging", "page"],
-      returns: { ...content(pageSchema(CHANGE, BATCH, "BatchChanges")), ...page() },
-      signedIn: true,
+      parameters: [PAGING, PAGE_FORMAT],
+      returns: pageSchema(CHANGE, BATCH, "BatchChanges"),
+      formats: HTML,
       heavy: true,
-      run({ call, params }) {
+      run({ params }, call: Call) {
         const { history } = call.store;
         const batch = findBatch(call, params.id);
         const read = (limit: number, offset: number) => history.ofBatch(batch.row, call.actor, limit, offset);
         return paged(call, read, shownBatch(call, batch));
       },
     }),
-    api.add("POST", "batches/:id/undo/", {
+    operation("POST /api/v2/batches/:id/undo/", {
+      access: "signedIn",
       summary: "Undo a batch",
       description:
         "Deletes what the batch created, restores what it deleted, and reverts what it changed: all or nothing. " +
         "Rejected for records with a value that is no longer the one that the batch left, unless `force`; later changes " +
         "that were undone do not matter. Undoing is itself a batch.",
-      accepts: ["dryRun", "several"],
+      parameters: [DRY_RUN, SEVERAL],
       body: Type.Object({
         force: Type.Optional(Type.Union([BOOLEAN, Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
       }),
-      returns: content(BATCH_SUMMARY),
-      heavy: ({ call, params }) => isLargeBatch(call, params.id),
-      run({ call, params, body }) {
+      returns: BATCH_SUMMARY,
+      heavy: ({ params }, call: Call) => isLargeBatch(call, params.id),
+      run({ params, body }, call: Call) {
         const requested = body.force ?? call.url.searchParams.get("force") ?? "";
         const force = KINDS.flag.parse(String(requested)) === 1;
         return call.store.enqueue(() =>
@@ -303,57 +319,58 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   return respondJson(done ? shownBatch(call, done) : {}, { "Batch-Id": undone });
 }
 
-function addFeed(api: Api) {
+function feedOperation() {
   const kinds = new Map([...RESOURCES, ...Object.values(SUB_RESOURCES)].map((each) => [each.segment, each]));
-  return [
-    api.add("GET", "changes/", {
-      summary: "List changes since a cursor",
-      description:
-        "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
-        "`next`; if `more` is false, wait before the next request.",
-      query: Type.Object({
-        since: Type.Optional(
-          Type.String({
-            pattern: "^\\d{1,15}$",
-            description: "`cursor` of the previous response; 0, the default, is the beginning.",
-          }),
-        ),
-        resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
-      }),
-      parameters: [
-        inQuery(
-          "page_size",
-          `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
-          LIST_PARAMETERS.page_size.schema,
-        ),
-      ],
-      accepts: ["page"],
-      returns: { ...content(FEED), ...page() },
-      heavy: true,
-      run({ call, query }) {
-        const { actor, store, url } = call;
-        const size = parseSize(url.searchParams.get("page_size") ?? "max");
-        const limit = size === "max" ? LIMITS.rows.max : size;
-        const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
-        const { cursor, more, results } = store.statements.reading(() =>
-          store.history.since(Number(query.since ?? 0), actor, kind, limit),
-        );
-        const next = withParameter(call, "since", String(cursor));
-        return showValue(call, { cursor: String(cursor), more, next, results });
-      },
+  return operation("GET /api/v2/changes/", {
+    access: "anyone",
+    summary: "List changes since a cursor",
+    description:
+      "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
+      "`next`; if `more` is false, wait before the next request.",
+    query: Type.Object({
+      since: Type.Optional(
+        Type.String({
+          pattern: "^\\d{1,15}$",
+          description: "`cursor` of the previous response; 0, the default, is the beginning.",
+        }),
+      ),
+      resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
     }),
-  ];
+    parameters: [
+      inQuery(
+        "page_size",
+        `Maximum number of changes; at most ${LIMITS.rows.max}, which is also the default.`,
+        LIST_PARAMETERS.page_size.schema,
+      ),
+      PAGE_FORMAT,
+    ],
+    returns: FEED,
+    formats: HTML,
+    heavy: true,
+    run({ query }, call: Call) {
+      const { actor, store, url } = call;
+      const size = parseSize(url.searchParams.get("page_size") ?? "max");
+      const limit = size === "max" ? LIMITS.rows.max : size;
+      const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
+      const { cursor, more, results } = store.statements.reading(() =>
+        store.history.since(Number(query.since ?? 0), actor, kind, limit),
+      );
+      const next = withParameter(call, "since", String(cursor));
+      return showValue(call, { cursor: String(cursor), more, next, results });
+    },
+  });
 }
 
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
-export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
-  api.add("GET", `${PEOPLE[kind].segment}/:${kind}/history/`, {
+export const membershipHistoryOperation = (kind: "user" | "group", find: (name: string) => number) =>
+  operation(kind === "user" ? "GET /api/v2/users/:user/history/" : "GET /api/v2/groups/:group/history/", {
+    access: "signedIn",
     summary: `Get the history of ${makeNouns(PEOPLE[kind]).one}`,
-    accepts: ["paging", "page"],
+    parameters: [PAGING, PAGE_FORMAT],
     returns: HISTORY,
-    signedIn: true,
+    formats: HTML,
     heavy: true,
-    run({ call, params }) {
+    run({ params }, call: Call) {
       const { actor, store } = call;
       const rid = find(params[kind]);
       return paged(call, (limit, offset) =>
@@ -363,7 +380,6 @@ export function addMembershipHistory(api: Api, kind: "user" | "group", find: (na
       );
     },
   });
-}
 
 const TOO_LONG = `max returns at most ${LIMITS.rows.max} entries of a history. Request pages: page_size=${LIMITS.rows.max}&page=1.`;
 

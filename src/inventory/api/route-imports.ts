@@ -16,11 +16,13 @@ import { parseJson } from "../../platform/parse-json.ts";
 import { inQuery } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, asObject, respond, respondJson } from "./call.ts";
+import { PAGE_FORMAT } from "./parameters.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import type { Api } from "./api.ts";
 import { formatOfValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
-import { binary, content, page, pageSchema, singlePage, TEXT, UPLOAD } from "./schema.ts";
+import { binary, content, HTML, pageSchema, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT }, { $id: "Import" });
@@ -62,36 +64,41 @@ const TEMPLATE_FORMAT = Type.Enum(["xlsx"], { examples: ["xlsx"] });
 const EXAMPLE = csvText(["label"], [{ label: "Shelf 1" }]);
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
-export function addImports(api: Api, imports: Imports) {
-  return [
-    ...RESOURCES.flatMap((resource) => addImport(api, imports, resource)),
-    api.add("GET", "imports/", {
-      summary: "List imports",
-      description: "Your current imports and those of the last days, newest first. Administrators see all.",
-      returns: content(pageSchema(IMPORT)),
-      signedIn: true,
-      run({ call }) {
-        const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
-        return respondJson(singlePage(found));
-      },
-    }),
-    api.add("GET", "imports/:id/", {
-      summary: "Get an import",
-      description: "Its progress, or its result.",
-      accepts: ["page"],
-      returns: { ...content(IMPORT), ...page() },
-      signedIn: true,
-      run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
-    }),
-    api.add("DELETE", "imports/:id/", {
-      summary: "Cancel an import",
-      description: "Everything that it has written is rolled back.",
-      returns: content(IMPORT),
-      run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
-    }),
-    api.add("OPTIONS", "imports/:id/", { signedIn: true, run: () => respondJson({ name: "imports" }) }),
-  ];
-}
+export const importOperations = (imports: Imports) => [
+  ...RESOURCES.flatMap((resource) => inList(resource, listImportOperations(resource, imports))),
+  operation("GET /api/v2/imports/", {
+    access: "signedIn",
+    summary: "List imports",
+    description: "Your current imports and those of the last days, newest first. Administrators see all.",
+    returns: pageSchema(IMPORT),
+    run(_, call: Call) {
+      const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
+      return respondJson(singlePage(found));
+    },
+  }),
+  operation("GET /api/v2/imports/:id/", {
+    access: "signedIn",
+    summary: "Get an import",
+    description: "Its progress, or its result.",
+    parameters: [PAGE_FORMAT],
+    returns: IMPORT,
+    formats: HTML,
+    run: ({ params }, call: Call) => show(call, imports.get(params.id, call.actor)),
+  }),
+  operation("DELETE /api/v2/imports/:id/", {
+    access: "signedIn",
+    summary: "Cancel an import",
+    description: "Everything that it has written is rolled back.",
+    returns: IMPORT,
+    run: async ({ params }, call: Call) => show(call, await imports.cancel(params.id, call.actor)),
+  }),
+  operation("OPTIONS /api/v2/imports/:id/", {
+    access: "signedIn",
+    summary: "Describe an import",
+    hidden: true,
+    run: () => respondJson({ name: "imports" }),
+  }),
+];
 
 function show(call: Call, status: ImportStatus): Response {
   const poll: Record<string, string> = status.ended === null ? { "Retry-After": "1" } : {};
@@ -105,57 +112,60 @@ function importJson({ base }: Call, { resource, id, ...status }: ImportStatus): 
   return { ...urls, ...status } as unknown as { [name: string]: Json };
 }
 
-function addImport(api: Api, imports: Imports, resource: RoutedResource) {
-  const path = [resource, "import/"] as const;
-  return [
-    api.add("GET", path, {
-      summary: "Get a template for importing records",
-      description: "As XLSX.",
-      parameters: [
-        {
-          $id: "format_of_template",
-          ...inQuery("format", "The format of the template.", TEMPLATE_FORMAT),
-        },
-      ],
-      returns: binary(MEDIA_TYPES.xlsx, "ImportTemplate"),
-      async run({ call }) {
-        const bytes = await importTemplate(call.store, resource, call.actor);
-        const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
-        const headers = { "Content-Disposition": `attachment; filename="${name}"` };
-        const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
-        return respond(file, 200, MEDIA_TYPES.xlsx, headers);
+const listImportOperations = (resource: RoutedResource, imports: Imports) => [
+  operation("GET /api/v2/:list/import/", {
+    access: "anyone",
+    summary: "Get a template for importing records",
+    description: "As XLSX.",
+    parameters: [
+      {
+        $id: "format_of_template",
+        ...inQuery("format", "The format of the template.", TEMPLATE_FORMAT),
       },
-    }),
-    api.add("POST", path, {
-      summary: "Import records",
-      description: DESCRIPTION,
-      query: OPTIONS,
-      sends: {
-        "text/csv": { schema: TEXT, example: EXAMPLE },
-        ...binary(MEDIA_TYPES.xlsx),
-        ...UPLOAD,
+    ],
+    formats: binary(MEDIA_TYPES.xlsx, "ImportTemplate"),
+    async run(_, call: Call) {
+      const bytes = await importTemplate(call.store, resource, call.actor);
+      const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
+      const headers = { "Content-Disposition": `attachment; filename="${name}"` };
+      const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+      return respond(file, 200, MEDIA_TYPES.xlsx, headers);
+    },
+  }),
+  operation("POST /api/v2/:list/import/", {
+    access: "signedIn",
+    summary: "Import records",
+    description: DESCRIPTION,
+    query: OPTIONS,
+    sends: {
+      "text/csv": { schema: TEXT, example: EXAMPLE },
+      ...binary(MEDIA_TYPES.xlsx),
+      ...UPLOAD,
+    },
+    returns: REPORT,
+    formats: { "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
+    responses: {
+      202: {
+        $id: "Accepted",
+        description: "Accepted; `Location` is the import.",
+        content: content(IMPORT),
       },
-      returns: { ...content(REPORT), "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
-      responses: {
-        202: {
-          $id: "Accepted",
-          description: "Accepted; `Location` is the import.",
-          content: content(IMPORT),
-        },
-      },
-      run: ({ call, query }) => importFile(call, imports, resource, query),
-    }),
-    api.add("OPTIONS", path, {
-      run: () =>
-        respondJson({
-          name: `${resource.segment}/import`,
-          description: DESCRIPTION,
-          renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
-          parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
-        }),
-    }),
-  ];
-}
+    },
+    run: ({ query }, call: Call) => importFile(call, imports, resource, query),
+  }),
+  operation("OPTIONS /api/v2/:list/import/", {
+    access: "anyone",
+    summary: "Describe importing records",
+    hidden: true,
+    run: () =>
+      respondJson({
+        name: `${resource.segment}/import`,
+        description: DESCRIPTION,
+        renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
+        parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
+      }),
+  }),
+];
 
 async function importFile(
   call: Call,

@@ -10,9 +10,10 @@ import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
 import { placeFields, whereIn } from "../model/search-query.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson } from "./call.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { API_ROOT } from "../model/resource.ts";
-import type { Api } from "./api.ts";
-import { binary, content, COUNT, TEXT } from "./schema.ts";
+import { binary, COUNT, TEXT } from "./schema.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
 import { exceeded } from "../../platform/limits.ts";
@@ -86,29 +87,33 @@ const LIST_OPTIONS = [
 ];
 
 /** Printable labels for the records of a list. */
-export function addLabels(api: Api) {
+export function labelOperations() {
   // A scanned code can only lead to records with a UUID.
   const labelled = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
   const tables = [...new Set(labelled.map(({ table }) => table))];
   return [
-    ...labelled.map((resource) =>
-      api.add("GET", [resource, "labels/"], {
-        summary: "Print labels for records",
-        description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
-        query: OPTIONS,
-        parameters: LIST_OPTIONS,
-        returns: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
-        heavy: true,
-        run({ call, query }) {
-          const print = parsePrint(query);
-          return makeFile(resource, labelsFor(call, resource, tables), print);
-        },
-      }),
+    ...labelled.flatMap((resource) =>
+      inList(resource, [
+        operation("GET /api/v2/:list/labels/", {
+          access: "anyone",
+          summary: "Print labels for records",
+          description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
+          query: OPTIONS,
+          parameters: [LIST_OPTIONS],
+          formats: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
+          heavy: true,
+          run({ query }, call: Call) {
+            const print = parsePrint(query);
+            return makeFile(resource, labelsFor(call, resource, tables), print);
+          },
+        }),
+      ]),
     ),
-    api.add("GET", "labels/", {
+    operation("GET /api/v2/labels/", {
+      access: "anyone",
       summary: "List label sheets and rolls",
       description: "Lengths are in millimetres.",
-      returns: content(LABELS),
+      returns: LABELS,
       run() {
         const results = SHEETS.map((sheet) => {
           const { name, about, label } = sheet;
@@ -200,36 +205,34 @@ const RESULT = Type.Object({
 const SCANNED = Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) }, { $id: "Scanned" });
 
 /** Looks up the codes of labels and barcodes. */
-export function addScan(api: Api) {
-  return [
-    api.add("GET", "scan/", {
-      summary: "Look up a scanned code",
-      description:
-        "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
-        "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
-      query: Type.Object({
-        code: Type.String({
-          maxLength: 1000,
-          pattern: NOT_BLANK,
-          description: "The scanned text.",
-          examples: ["LO0000001"],
-        }),
+export const scanOperation = () =>
+  operation("GET /api/v2/scan/", {
+    access: "anyone",
+    summary: "Look up a scanned code",
+    description:
+      "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
+      "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
+    query: Type.Object({
+      code: Type.String({
+        maxLength: 1000,
+        pattern: NOT_BLANK,
+        description: "The scanned text.",
+        examples: ["LO0000001"],
       }),
-      returns: content(SCANNED),
-      run({ call: { actor, store }, query: { code } }) {
-        const found = scan(store.reader, RESOURCES, code, actor);
-        const results = found.map(({ resource, rid, id, name, by }) => {
-          const places = placeFields(resource);
-          const own = "unique_path" in resource.fields ? ["unique_path"] : [];
-          const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
-          const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
-          return Object.assign(
-            { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
-            path,
-          );
-        });
-        return respondJson({ code: code.trim(), total: results.length, results });
-      },
     }),
-  ];
-}
+    returns: SCANNED,
+    run({ query: { code } }, { actor, store }: Call) {
+      const found = scan(store.reader, RESOURCES, code, actor);
+      const results = found.map(({ resource, rid, id, name, by }) => {
+        const places = placeFields(resource);
+        const own = "unique_path" in resource.fields ? ["unique_path"] : [];
+        const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
+        const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
+        return Object.assign(
+          { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
+          path,
+        );
+      });
+      return respondJson({ code: code.trim(), total: results.length, results });
+    },
+  });

@@ -10,9 +10,10 @@ import { writeBatch } from "./batch.ts";
 import { datafileTable } from "./datafile-table.ts";
 import { type Call, findRecord, readBody, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import type { Operation } from "./operation.ts";
-import type { Api } from "./api.ts";
-import { binary, content, type Content, optional, TEXT } from "./schema.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN } from "./parameters.ts";
+import { type Content, operation } from "../../platform/operation.ts";
+import { binary, content, optional, TEXT } from "./schema.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { parse, schema } from "../../platform/schema.ts";
 
@@ -27,25 +28,30 @@ const formatParameter = (otherwise: string) =>
     `csv, xlsx or json; ${otherwise} by default.`,
     Type.Enum(["csv", "xlsx", "json"], { examples: ["csv"] }),
   );
+const TABLE = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 const TABLES: Content = {
-  ...content(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   "text/csv": { schema: Type.String() },
   ...binary(MEDIA_TYPES.xlsx),
 };
 
 /** Operations of LabID's client that only some lists have. */
-export function addLabid(api: Api): void {
-  addRegistration(api);
-  api.add("GET", [DATASET, "datafilemeta_export/"], {
-    summary: "Export files with their datasets, samples and assays",
-    description:
-      "One row for each file and sample, with their annotations; accepts the filters of the list of files.",
-    parameters: [formatParameter("csv"), OTHER_FILTERS],
-    returns: TABLES,
-    heavy: true,
-    run: ({ call }) => sendDatafiles(call),
-  });
-  api.add("GET", "core/usagelogs/", {
+export const labidOperations = () => [
+  ...registrationOperations(),
+  ...inList(DATASET, [
+    operation("GET /api/v2/:list/datafilemeta_export/", {
+      access: "anyone",
+      summary: "Export files with their datasets, samples and assays",
+      description:
+        "One row for each file and sample, with their annotations; accepts the filters of the list of files.",
+      parameters: [formatParameter("csv"), OTHER_FILTERS],
+      returns: TABLE,
+      formats: TABLES,
+      heavy: true,
+      run: (_, call: Call) => sendDatafiles(call),
+    }),
+  ]),
+  operation("GET /api/v2/core/usagelogs/", {
+    access: "signedIn",
     summary: "Count users by period",
     description: "From the audit log, for administrators.",
     parameters: [
@@ -54,17 +60,17 @@ export function addLabid(api: Api): void {
       inQuery("resolution", "Length of a period; month by default.", Type.Enum(Object.keys(PERIODS))),
       inQuery("aggregate", "false: one row for each user, with the number of actions.", Type.Boolean()),
     ],
-    returns: TABLES,
+    returns: TABLE,
+    formats: TABLES,
     errors: [403],
-    signedIn: true,
     heavy: true,
-    run({ call }) {
+    run(_, call: Call) {
       if (!call.actor.superuser) throw forbidden();
       const { columns, rows } = usage(call);
       return sendTable(call, "usage", columns, rows, "json");
     },
-  });
-}
+  }),
+];
 
 const id = Type.Union([Type.String(), Type.Integer()]);
 const described = Type.Array(
@@ -131,7 +137,7 @@ const REGISTERED = Type.Object(
  * Registers datasets with new collections, samples and files, in one batch. `register/` of collections says all itself; that
  * of an assay or a run adds which assay the datasets are of.
  */
-function addRegistration(api: Api): void {
+function registrationOperations() {
   const write = (call: Call, read: (body: Json) => Registration, status: 200 | 201) => async (body: Json) =>
     writeBatch(call, body, {
       kind: "bulk_create",
@@ -139,40 +145,47 @@ function addRegistration(api: Api): void {
       respond: (done) => respondJson({ results: done }, {}, status),
     });
   const parseRegistration = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
-  const about = {
-    accepts: ["dryRun"],
-    sends: content(REGISTRATION),
-    returns: content(REGISTERED),
-  } satisfies Partial<Operation>;
-  api.add("POST", [COLLECTION, "register/"], {
-    ...about,
-    summary: "Register datasets",
-    description: "Creates datasets with new collections, samples and files, in one batch.",
-    status: 201,
-    run: async ({ call }) => write(call, parseRegistration, 201)(await readBody(call)),
-  });
-  api.add("PUT", [RUN, ":id/register/"], {
-    ...about,
-    summary: "Register datasets of an instrument run",
-    description: "Datasets that name no assay are of the only assay of the run.",
-    run: async ({ call, params }) =>
-      write(call, (body) => ofRun(call, params.id, parseRegistration(body)), 200)(await readBody(call)),
-  });
-  api.add("PUT", [ASSAY, ":id/register/"], {
-    ...about,
-    summary: "Register datasets of an assay",
-    description: "The older form, for an assay that was only initialized.",
-    parameters: [
-      inQuery(
-        "allow_pooled_samples",
-        "Whether several datasets may have the same sample; true by default.",
-        Type.Boolean(),
-      ),
-    ],
-    sends: content(ASSAY_DATA),
-    run: async ({ call, params }) =>
-      write(call, (body) => parseRegistration(ofAssay(call, params.id, body)), 200)(await readBody(call)),
-  });
+  const about = { access: "signedIn", sends: content(REGISTRATION), returns: REGISTERED } as const;
+  return [
+    ...inList(COLLECTION, [
+      operation("POST /api/v2/:list/register/", {
+        ...about,
+        summary: "Register datasets",
+        description: "Creates datasets with new collections, samples and files, in one batch.",
+        parameters: [DRY_RUN],
+        status: 201,
+        run: async (_, call: Call) => write(call, parseRegistration, 201)(await readBody(call)),
+      }),
+    ]),
+    ...inList(RUN, [
+      operation("PUT /api/v2/:list/:id/register/", {
+        ...about,
+        summary: "Register datasets of an instrument run",
+        description: "Datasets that name no assay are of the only assay of the run.",
+        parameters: [DRY_RUN],
+        run: async ({ params }, call: Call) =>
+          write(call, (body) => ofRun(call, params.id, parseRegistration(body)), 200)(await readBody(call)),
+      }),
+    ]),
+    ...inList(ASSAY, [
+      operation("PUT /api/v2/:list/:id/register/", {
+        ...about,
+        summary: "Register datasets of an assay",
+        description: "The older form, for an assay that was only initialized.",
+        parameters: [
+          inQuery(
+            "allow_pooled_samples",
+            "Whether several datasets may have the same sample; true by default.",
+            Type.Boolean(),
+          ),
+          DRY_RUN,
+        ],
+        sends: content(ASSAY_DATA),
+        run: async ({ params }, call: Call) =>
+          write(call, (body) => parseRegistration(ofAssay(call, params.id, body)), 200)(await readBody(call)),
+      }),
+    ]),
+  ];
 }
 
 /** Datasets that name no assay are of the only assay of the run. @throws Problem for an assay of another run */

@@ -14,26 +14,30 @@ import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
 import { type Batch, writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
-import type { Api } from "./api.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { isHeavyList } from "./heavy-request.ts";
-import { addHistoryRoutes, addMembershipHistory } from "./route-history.ts";
-import { SEARCH } from "./list-search.ts";
-import { addOptions, addSearch, listRecordParameters } from "./route-records.ts";
-import { content, optional, pageSchema, rendered, singlePage, TEXT } from "./schema.ts";
+import { historyOperationsBelow, membershipHistoryOperation } from "./route-history.ts";
+import { DRY_RUN, type Filters, SEVERAL } from "./parameters.ts";
+import { optionsOperation, listRecordParameters, searchOperation } from "./route-records.ts";
+import { content, optional, pageSchema, RENDERED, singlePage, TEXT } from "./schema.ts";
 import { writeMode } from "./write-records.ts";
+import { operation, type Parameters } from "../../platform/operation.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
-export function addPeople(api: Api, store: Store, accounts: Accounts): void {
+export function peopleOperations(store: Store, accounts: Accounts) {
   const people = new People(store, accounts);
-  for (const kind of ["user", "group"] as const) {
-    addPeopleList(api, kind, people, accounts);
-    addPerson(api, kind, people, accounts);
-    addMembershipHistory(api, kind, (name) => people.find(kind, name));
-  }
-  addMembers(api, people, accounts);
+  return [
+    ...peopleListOperations("user", people, accounts),
+    ...personOperations("user", people, accounts),
+    ...peopleListOperations("group", people, accounts),
+    ...personOperations("group", people, accounts),
+    ...memberOperations(people, accounts),
+  ];
 }
+
+const LISTS = { user: "/api/v2/users/", group: "/api/v2/groups/" } as const;
+const ONE = { user: "/api/v2/users/:user/", group: "/api/v2/groups/:group/" } as const;
 
 /** People confirm with their password what gives lasting access, unless they have done so recently. */
 const confirmation = (accounts: Accounts, call: Call) => (password: string) =>
@@ -63,74 +67,70 @@ function sentBy(kind: Kind, isChange: boolean) {
   });
 }
 
-function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts): void {
+function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
   const resource = PEOPLE[kind];
-  const path = `${resource.segment}/`;
-  const list = api.add("GET", path, {
-    summary: `List ${makeNouns(resource).many}`,
-    description: resource.summary,
-    parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
-    parses: true,
-    returns: rendered(listSchema(DECLARED, resource)),
-    signedIn: true,
-    heavy({ call }) {
-      rejectPast(call);
-      return isHeavyList(call, resource);
-    },
-    run({ call }) {
-      rejectPast(call);
-      return listRecords(call, resource);
-    },
-  });
-  addSearch(api, path + SEARCH, resource, { list, signedIn: true });
-  api.add("POST", path, {
-    summary: `Create ${makeNouns(resource).one}`,
-    description: "Administrators only.",
-    parameters: listRecordParameters(resource),
-    sends: sentBy(kind, false),
-    status: 201,
-    returns: rendered(recordSchema(DECLARED, resource)),
-    async run({ call }) {
-      rejectPast(call);
-      checkRepresentation(call, resource);
-      const confirm = confirmation(accounts, call);
-      const written = await people.create(kind, await readBody(call), call.actor, confirm);
-      return showPerson(call, kind, written, 201);
-    },
-  });
-  addOptions(api, path, resource, ({ actor }) => (actor.superuser ? ["POST"] : []));
+  const list = (call: Call) => {
+    rejectPast(call);
+    return listRecords(call, resource);
+  };
+  const parameters: Parameters<Filters> = listParameters(DECLARED, resource).filter(
+    ({ name }) => name !== "as_of",
+  );
+  return [
+    operation(`GET ${LISTS[kind]}`, {
+      access: "signedIn",
+      summary: `List ${makeNouns(resource).many}`,
+      description: resource.summary,
+      parses: true,
+      parameters: [parameters],
+      returns: listSchema(DECLARED, resource),
+      formats: RENDERED,
+      heavy(_, call: Call) {
+        rejectPast(call);
+        return isHeavyList(call, resource);
+      },
+      run: (_, call: Call) => list(call),
+    }),
+    searchOperation(LISTS[kind], resource, "signedIn", list),
+    operation(`POST ${LISTS[kind]}`, {
+      access: "signedIn",
+      summary: `Create ${makeNouns(resource).one}`,
+      description: "Administrators only.",
+      parameters: [listRecordParameters(resource)],
+      sends: sentBy(kind, false),
+      status: 201,
+      returns: recordSchema(DECLARED, resource),
+      formats: RENDERED,
+      async run(_, call: Call) {
+        rejectPast(call);
+        checkRepresentation(call, resource);
+        const confirm = confirmation(accounts, call);
+        const written = await people.create(kind, await readBody(call), call.actor, confirm);
+        return showPerson(call, kind, written, 201);
+      },
+    }),
+    optionsOperation(LISTS[kind], resource, "signedIn", ({ actor }) => (actor.superuser ? ["POST"] : [])),
+  ];
 }
 
-function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): void {
+function personOperations(kind: Kind, people: People, accounts: Accounts) {
   const resource = PEOPLE[kind];
-  const path = `${resource.segment}/:${kind}/`;
-  const returns = rendered(recordSchema(DECLARED, resource));
-  const parameters = listRecordParameters(resource);
-  api.add("GET", path, {
-    summary: `Get ${makeNouns(resource).one}`,
-    parameters,
-    returns,
-    signedIn: true,
-    run({ call, params }) {
-      const rid = people.find(kind, params[kind]);
-      checkRepresentation(call, resource);
-      return showRecord(call, resource, rid, 200);
-    },
-  });
-  for (const [method, verb] of [
-    ["PUT", "Replace"],
-    ["PATCH", "Update"],
-  ] as const)
-    api.add(method, path, {
+  const ofOne = {
+    access: "signedIn",
+    parameters: [listRecordParameters(resource)],
+    returns: recordSchema(DECLARED, resource),
+    formats: RENDERED,
+  } as const;
+  const change = (method: "PUT" | "PATCH", verb: string) =>
+    operation(`${method} ${ONE[kind]}`, {
+      ...ofOne,
       summary: `${verb} ${makeNouns(resource).one}`,
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
           : "Administrators only.",
-      parameters,
       sends: sentBy(kind, method === "PATCH"),
-      returns,
-      async run({ call, params }) {
+      async run({ params }, call: Call) {
         const rid = people.find(kind, params[kind]);
         checkRepresentation(call, resource);
         const [body, confirm] = [await readBody(call), confirmation(accounts, call)];
@@ -138,20 +138,35 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
         return showPerson(call, kind, written, 200);
       },
     });
-  api.add("DELETE", path, {
-    summary: kind === "user" ? "Disable a user" : "Delete a group",
-    description:
-      kind === "user"
-        ? "The account stays as the author of records; setting `is_active` enables it again."
-        : "Rejected while the group owns records or is the primary group of an account.",
-    run({ call, params }) {
-      people.remove(kind, people.find(kind, params[kind]), call.actor);
-      return noContent();
-    },
-  });
-  addOptions(api, path, resource, (call, { [kind]: name }) =>
-    mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
-  );
+  return [
+    operation(`GET ${ONE[kind]}`, {
+      ...ofOne,
+      summary: `Get ${makeNouns(resource).one}`,
+      run({ params }, call: Call) {
+        const rid = people.find(kind, params[kind]);
+        checkRepresentation(call, resource);
+        return showRecord(call, resource, rid, 200);
+      },
+    }),
+    change("PUT", "Replace"),
+    change("PATCH", "Update"),
+    operation(`DELETE ${ONE[kind]}`, {
+      access: "signedIn",
+      summary: kind === "user" ? "Disable a user" : "Delete a group",
+      description:
+        kind === "user"
+          ? "The account stays as the author of records; setting `is_active` enables it again."
+          : "Rejected while the group owns records or is the primary group of an account.",
+      run({ params }, call: Call) {
+        people.remove(kind, people.find(kind, params[kind]), call.actor);
+        return noContent();
+      },
+    }),
+    optionsOperation(ONE[kind], resource, "signedIn", (call, { [kind]: name }) =>
+      mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
+    ),
+    membershipHistoryOperation(kind, (name) => people.find(kind, name)),
+  ];
 }
 
 function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status: 200 | 201): Response {
@@ -162,31 +177,23 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
 
 const MEMBERS = pageSchema(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }), {}, "MemberList");
 
-function addMembers(api: Api, people: People, accounts: Accounts): void {
-  const path = "groups/:group/members/";
-  api.add("GET", path, {
-    summary: "List members of a group",
-    description: "All members are in one page.",
-    query: Type.Object({ as_of: optional("A time or a batch id: the members at that time.") }),
-    returns: content(MEMBERS),
-    signedIn: true,
-    run: ({ call, params }) => showMembers(call, people, people.find("group", params.group)),
-  });
-  const usernames = Type.Array(TEXT, {
-    $id: "Usernames",
-    description: "Usernames or ids.",
-    examples: [["alice", "bob"]],
-  });
-  for (const [method, summary] of [
-    ["PUT", "Replace members of a group"],
-    ["POST", "Add members to a group"],
-  ] as const)
-    api.add(method, path, {
+const MEMBERS_PATH = "/api/v2/groups/:group/members/";
+const MEMBER_PATH = "/api/v2/groups/:group/members/:member/";
+const USERNAMES = Type.Array(TEXT, {
+  $id: "Usernames",
+  description: "Usernames or ids.",
+  examples: [["alice", "bob"]],
+});
+
+function memberOperations(people: People, accounts: Accounts) {
+  const changeAll = (method: "PUT" | "POST", summary: string) =>
+    operation(`${method} ${MEMBERS_PATH}`, {
+      access: "signedIn",
       summary,
-      accepts: ["dryRun", "several"],
-      sends: content(usernames),
-      returns: content(MEMBERS),
-      async run({ call, params }) {
+      parameters: [DRY_RUN, SEVERAL],
+      sends: content(USERNAMES),
+      returns: MEMBERS,
+      async run({ params }, call: Call) {
         const group = people.find("group", params.group);
         const value = await readBody(call);
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
@@ -200,15 +207,12 @@ function addMembers(api: Api, people: People, accounts: Accounts): void {
         );
       },
     });
-  addOptions(api, path, PEOPLE.group);
-  for (const [method, summary] of [
-    ["PUT", "Add a member to a group"],
-    ["DELETE", "Remove a member from a group"],
-  ] as const)
-    api.add(method, `${path}:member/`, {
+  const changeOne = (method: "PUT" | "DELETE", summary: string) =>
+    operation(`${method} ${MEMBER_PATH}`, {
+      access: "signedIn",
       summary,
-      accepts: ["dryRun"],
-      async run({ call, params }) {
+      parameters: [DRY_RUN],
+      async run({ params }, call: Call) {
         const group = people.find("group", params.group);
         const member = new Set([people.find("user", params.member)]);
         if (call.actor.superuser && method === "PUT")
@@ -222,19 +226,33 @@ function addMembers(api: Api, people: People, accounts: Accounts): void {
         );
       },
     });
-  addOptions(api, `${path}:member/`, PEOPLE.group);
-  addHistoryRoutes(api, {
-    name: "a membership",
-    signedIn: true,
-    resource: SUB_RESOURCES.membership,
-    path: `${path}:member/`,
-    restored: () => content(MEMBERS),
-    find({ actor }, { group, member }) {
-      if (actor.user === null) throw missingCredentials();
-      return people.membership(people.find("group", group), people.find("user", member));
-    },
-    show: (call, _rid, { group }) => showMembers(call, people, people.find("group", group)),
-  });
+  return [
+    operation(`GET ${MEMBERS_PATH}`, {
+      access: "signedIn",
+      summary: "List members of a group",
+      description: "All members are in one page.",
+      query: Type.Object({ as_of: optional("A time or a batch id: the members at that time.") }),
+      returns: MEMBERS,
+      run: ({ params }, call: Call) => showMembers(call, people, people.find("group", params.group)),
+    }),
+    changeAll("PUT", "Replace members of a group"),
+    changeAll("POST", "Add members to a group"),
+    optionsOperation(MEMBERS_PATH, PEOPLE.group, "signedIn"),
+    changeOne("PUT", "Add a member to a group"),
+    changeOne("DELETE", "Remove a member from a group"),
+    optionsOperation(MEMBER_PATH, PEOPLE.group, "signedIn"),
+    ...historyOperationsBelow(MEMBER_PATH, {
+      name: "a membership",
+      access: "signedIn",
+      resource: SUB_RESOURCES.membership,
+      restored: MEMBERS,
+      find({ actor }, { group, member }) {
+        if (actor.user === null) throw missingCredentials();
+        return people.membership(people.find("group", group), people.find("user", member));
+      },
+      show: (call, _rid, { group }) => showMembers(call, people, people.find("group", group)),
+    }),
+  ];
 }
 
 const batchOfMembers = (

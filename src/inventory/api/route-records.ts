@@ -8,12 +8,12 @@ import {
   metadata,
   makeNouns,
   OTHER_FILTERS,
-  type Parameter,
   recordSchema,
   schemaName,
   valueSchema,
 } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
+import { operation, type OperationKey, type Parameters } from "../../platform/operation.ts";
 import { exampleId } from "../model/example.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { KINDS } from "../model/field.ts";
@@ -23,68 +23,85 @@ import { isBareList } from "../resources/dropbox.ts";
 import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
 import { toListCall, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
-import type { Operation, Path, Run } from "./operation.ts";
-import type { Api } from "./api.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN, type Filters, IF_MATCH, IF_NONE_MATCH, SEVERAL } from "./parameters.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { content, optional, rendered } from "./schema.ts";
+import { content, optional, RENDERED } from "./schema.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
 /** The root of the API, the resolver, and the operations of every resource. */
-export function addRecords(api: Api): void {
-  addRoot(api);
-  addResolver(api);
-  for (const resource of RESOURCES) {
-    addCollection(api, resource);
-    addItem(api, resource);
-    addBulkDelete(api, resource);
-  }
-}
+export const recordOperations = () => [
+  ...rootOperations(),
+  ...resolverOperations(),
+  ...RESOURCES.flatMap((resource) =>
+    inList(resource, [
+      ...collectionOperations(resource),
+      ...itemOperations(resource),
+      ...bulkDeleteOperations(resource),
+    ]),
+  ),
+];
 
-function addRoot(api: Api): void {
+function rootOperations() {
   const segments = [...RESOURCES, ...Object.values(PEOPLE)].map(({ segment }) => segment);
-  api.add("GET", "", {
-    summary: "List resources",
-    returns: content(Type.Record(Type.String(), Type.String())),
-    run: ({ call }) =>
-      showValue(call, Object.fromEntries(segments.map((segment) => [segment, `${call.base}${segment}/`]))),
-  });
-  // As Django REST framework describes it.
-  const description = { name: "Api Root", description: "The URLs of all lists." };
-  const types = { renders: ["application/json"], parses: ["application/json"] };
-  api.add("OPTIONS", "", { run: () => respondJson({ ...description, ...types }) });
-  api.add("GET", "version/", {
-    summary: "Get the API version",
-    returns: content(Type.Object({ version: Type.String() })),
-    run: () => respondJson({ version: "v2" }),
-  });
+  return [
+    operation("GET /api/v2/", {
+      access: "anyone",
+      summary: "List resources",
+      returns: Type.Record(Type.String(), Type.String()),
+      run: (_, call: Call) =>
+        showValue(call, Object.fromEntries(segments.map((segment) => [segment, `${call.base}${segment}/`]))),
+    }),
+    operation("OPTIONS /api/v2/", {
+      access: "anyone",
+      summary: "Describe the root",
+      hidden: true,
+      run: () =>
+        // As Django REST framework describes it.
+        respondJson({
+          name: "Api Root",
+          description: "The URLs of all lists.",
+          renders: ["application/json"],
+          parses: ["application/json"],
+        }),
+    }),
+    operation("GET /api/v2/version/", {
+      access: "anyone",
+      summary: "Get the API version",
+      returns: Type.Object({ version: Type.String() }),
+      run: () => respondJson({ version: "v2" }),
+    }),
+  ];
 }
 
 /** Finds records by id or name, as clients of LabID do. */
-function addResolver(api: Api): void {
+function resolverOperations() {
   const members = ["id", "name", "model_type", "model_name", "app_name"];
-  const returns = content(
-    Type.Object(Object.fromEntries(members.map((name) => [name, nullable(Type.String())])), {
-      $id: "Resolved",
-      description: "The record; all fields are null if nothing is found.",
-    }),
-  );
+  const returns = Type.Object(Object.fromEntries(members.map((name) => [name, nullable(Type.String())])), {
+    $id: "Resolved",
+    description: "The record; all fields are null if nothing is found.",
+  });
   const find = ({ actor, store }: Call, given: string, byName: boolean): Response =>
     respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, given, byName));
-  api.add("GET", "resolver/", {
-    summary: "Find a record by id or name",
-    query: Type.Object({
-      query: optional("An id, or a complete name, which is looked up in each list.", "Freezer 1"),
+  return [
+    operation("GET /api/v2/resolver/", {
+      access: "anyone",
+      summary: "Find a record by id or name",
+      query: Type.Object({
+        query: optional("An id, or a complete name, which is looked up in each list.", "Freezer 1"),
+      }),
+      returns,
+      run: ({ query }, call: Call) => find(call, query.query ?? "", true),
     }),
-    returns,
-    run: ({ call, query }) => find(call, query.query ?? "", true),
-  });
-  api.add("GET", "resolver/:id/", {
-    summary: "Find a record by id",
-    returns,
-    run: ({ call, params }) => find(call, params.id, false),
-  });
+    operation("GET /api/v2/resolver/:id/", {
+      access: "anyone",
+      summary: "Find a record by id",
+      returns,
+      run: ({ params }, call: Call) => find(call, params.id, false),
+    }),
+  ];
 }
 
 const RENDERINGS = ["format", "response_format", "fields"];
@@ -94,48 +111,59 @@ const RECORD_PARAMETERS = [...RENDERINGS, "deleted", "strict", "explain", "as_of
 export const listRecordParameters = (
   resource: RoutedResource,
   names: readonly string[] = RENDERINGS,
-): Parameter[] => listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
+): Parameters<Filters> => listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
 
-function addCollection(api: Api, resource: RoutedResource): void {
+/** The address of each list. */
+const LIST = "/api/v2/:list/";
+
+function collectionOperations(resource: RoutedResource) {
   const { one, many } = makeNouns(resource);
-  const list = api.add("GET", [resource, ""], {
-    summary: `List ${many}`,
-    description: resource.summary,
-    parameters: () => listParameters(DECLARED, resource),
-    parses: true,
-    returns: () => rendered(listSchema(DECLARED, resource)),
-    heavy: ({ call }) => isHeavyList(call, resource),
-    run: ({ call }) => bareList(call, resource) ?? listRecords(call, resource),
-  });
-  addSearch(api, [resource, SEARCH], resource, { list });
-  api.add("POST", [resource, ""], {
-    summary: `Create ${one}`,
-    description: "A list of objects creates several records, or none; the response lists the errors of each.",
-    parameters: () => listRecordParameters(resource),
-    accepts: ["dryRun", "several"],
-    sends: () => content(creationSchema(DECLARED, resource)),
-    status: 201,
-    returns: () => rendered(recordSchema(DECLARED, resource)),
-    heavy: (_, sent) => hasLargeBody(sent!),
-    run: ({ call }) => createRecords(call, resource),
-  });
-  for (const method of ["PUT", "PATCH"] as const)
-    api.add(method, [resource, ""], {
+  const list = (call: Call) => bareList(call, resource) ?? listRecords(call, resource);
+  const update = (method: "PUT" | "PATCH") =>
+    operation(`${method} /api/v2/:list/`, {
+      access: "signedIn",
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
       description: "Updates all or none. Filters in the URL select records for an object with the changes.",
-      parameters: () => [...listRecordParameters(resource), OTHER_FILTERS],
       parses: true,
-      accepts: ["dryRun", "several"],
+      parameters: [() => listRecordParameters(resource), [OTHER_FILTERS], DRY_RUN, SEVERAL],
       sends: () => ({
         ...content(updatesSchema(resource)),
         "application/json-patch+json": { schema: JSON_PATCH },
       }),
-      returns: () =>
-        content(Type.Array(recordSchema(DECLARED, resource), { $id: `${schemaName(resource)}Records` })),
-      heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
-      run: ({ call }) => updateRecords(call, resource),
+      returns: () => Type.Array(recordSchema(DECLARED, resource), { $id: `${schemaName(resource)}Records` }),
+      heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
+      run: (_, call: Call) => updateRecords(call, resource),
     });
-  addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
+  return [
+    operation("GET /api/v2/:list/", {
+      access: "anyone",
+      summary: `List ${many}`,
+      description: resource.summary,
+      parses: true,
+      parameters: [(): Parameters<Filters> => listParameters(DECLARED, resource)],
+      returns: () => listSchema(DECLARED, resource),
+      formats: RENDERED,
+      heavy: (_, call: Call) => isHeavyList(call, resource),
+      run: (_, call: Call) => list(call),
+    }),
+    searchOperation(LIST, resource, "anyone", list),
+    operation("POST /api/v2/:list/", {
+      access: "signedIn",
+      summary: `Create ${one}`,
+      description:
+        "A list of objects creates several records, or none; the response lists the errors of each.",
+      parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
+      sends: () => content(creationSchema(DECLARED, resource)),
+      status: 201,
+      returns: () => recordSchema(DECLARED, resource),
+      formats: RENDERED,
+      heavy: (_, _call: Call, sent) => hasLargeBody(sent!),
+      run: (_, call: Call) => createRecords(call, resource),
+    }),
+    update("PUT"),
+    update("PATCH"),
+    optionsOperation(LIST, resource, "anyone", ({ actor }) => (actor.user === null ? [] : ["POST"])),
+  ];
 }
 
 /** The response of a search, which is bare as the list is for LabID's client, if no page is requested. */
@@ -156,23 +184,23 @@ function updatesSchema(resource: RoutedResource): TSchema {
 }
 
 /** The list by POST, for parameters that are too long for a URL. */
-export function addSearch(
-  api: Api,
+export const searchOperation = <const Path extends `/${string}`>(
   path: Path,
   resource: RoutedResource,
-  { list, ...options }: { list: Run; signedIn?: true },
-): void {
-  api.add("POST", path, {
-    ...options,
+  access: "anyone" | "signedIn",
+  list: (call: Call) => Response | Promise<Response>,
+) =>
+  operation(`POST ${path}${SEARCH}`, {
+    access,
     parses: true,
     summary: `Search ${makeNouns(resource).many}`,
     description: "Returns what GET of the list returns.",
     reads: true,
     sends: content(SEARCHED),
-    returns: () => rendered(listOrBare(resource)),
-    run: async ({ call }) => list({ call: await toListCall(call), params: {}, query: {}, body: undefined }),
+    returns: () => listOrBare(resource),
+    formats: RENDERED,
+    run: async (_, call: Call) => list(await toListCall(call)),
   });
-}
 
 const SEARCHED = Type.Object(
   {},
@@ -185,58 +213,75 @@ const SEARCHED = Type.Object(
   },
 );
 
-function addItem(api: Api, resource: RoutedResource): void {
+/** The address of each record. */
+const RECORD = "/api/v2/:list/:id/";
+
+function itemOperations(resource: RoutedResource) {
   const { one } = makeNouns(resource);
-  const path = [resource, ":id/"] as const;
-  const returns = () => rendered(recordSchema(DECLARED, resource));
-  api.add("GET", path, {
-    summary: `Get ${one}`,
-    parameters: () => listRecordParameters(resource, RECORD_PARAMETERS),
-    parses: true,
-    accepts: ["noneMatch"],
-    returns,
-    heavy: ({ call }) => isHeavyRead(call),
-    run: ({ call, params }) => readRecord(call, resource, params.id),
-  });
-  for (const [method, verb, description] of [
-    ["PUT", "Replace", "Omitted optional fields keep their values."],
-    ["PATCH", "Update", "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`."],
-  ] as const)
-    api.add(method, path, {
-      summary: `${verb} ${one}`,
-      description,
-      parameters: () => listRecordParameters(resource),
-      accepts: ["dryRun", "match"],
-      sends: () =>
-        method === "PUT"
-          ? content(creationSchema(DECLARED, resource))
-          : {
-              ...content(changesSchema(DECLARED, resource)),
-              "application/json-patch+json": { schema: JSON_PATCH },
-            },
+  const returns = () => recordSchema(DECLARED, resource);
+  const ofOne = {
+    access: "signedIn",
+    parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
+  } as const;
+  const write = ({ params }: { params: { id: string } }, call: Call) =>
+    writeRecord(call, resource, params.id);
+  return [
+    operation("GET /api/v2/:list/:id/", {
+      access: "anyone",
+      summary: `Get ${one}`,
+      parses: true,
+      parameters: [() => listRecordParameters(resource, RECORD_PARAMETERS), IF_NONE_MATCH],
       returns,
-      run: ({ call, params }) => writeRecord(call, resource, params.id),
-    });
-  api.add("DELETE", path, {
-    summary: `Delete ${one}`,
-    description: "The record stays in the database; lists with `deleted=true` show it.",
-    accepts: ["dryRun", "match"],
-    run: ({ call, params }) => writeRecord(call, resource, params.id),
-  });
-  api.add("POST", path, {
-    unlisted: true,
-    accepts: ["dryRun"],
-    run({ params }) {
-      // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
-      if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
-        throw noSuchRecord(resource, params.id);
-      const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
-      throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
-    },
-  });
-  addOptions(api, path, resource, (call, { id }) =>
-    mayChange(call, resource, findRequested(call, resource, id, call.store.reader)) ? ["PUT"] : [],
-  );
+      formats: RENDERED,
+      heavy: (_, call: Call) => isHeavyRead(call),
+      run: ({ params }, call: Call) => readRecord(call, resource, params.id),
+    }),
+    operation("PUT /api/v2/:list/:id/", {
+      ...ofOne,
+      summary: `Replace ${one}`,
+      description: "Omitted optional fields keep their values.",
+      sends: () => content(creationSchema(DECLARED, resource)),
+      returns,
+      formats: RENDERED,
+      run: write,
+    }),
+    operation("PATCH /api/v2/:list/:id/", {
+      ...ofOne,
+      summary: `Update ${one}`,
+      description: "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`.",
+      sends: () => ({
+        ...content(changesSchema(DECLARED, resource)),
+        "application/json-patch+json": { schema: JSON_PATCH },
+      }),
+      returns,
+      formats: RENDERED,
+      run: write,
+    }),
+    operation("DELETE /api/v2/:list/:id/", {
+      access: "signedIn",
+      summary: `Delete ${one}`,
+      description: "The record stays in the database; lists with `deleted=true` show it.",
+      parameters: [DRY_RUN, IF_MATCH],
+      run: write,
+    }),
+    operation("POST /api/v2/:list/:id/", {
+      access: "signedIn",
+      summary: "Refuse what only a list takes",
+      hidden: true,
+      unlisted: true,
+      parameters: [DRY_RUN],
+      run({ params }) {
+        // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
+        if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
+          throw noSuchRecord(resource, params.id);
+        const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
+        throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
+      },
+    }),
+    optionsOperation(RECORD, resource, "anyone", (call, { id }) =>
+      mayChange(call, resource, findRequested(call, resource, id, call.store.reader)) ? ["PUT"] : [],
+    ),
+  ];
 }
 
 const DELETED = Type.Object(
@@ -245,42 +290,61 @@ const DELETED = Type.Object(
 );
 
 const IDS = Type.Array(Type.String(), { examples: [[exampleId(RESOURCES[0])]] });
+const DELETION: Parameters<Filters> = [
+  inQuery("id", "Ids, repeated or separated by commas.", IDS),
+  OTHER_FILTERS,
+];
 
-function addBulkDelete(api: Api, resource: RoutedResource): void {
-  const remove = {
-    summary: "Delete records in bulk",
-    description: "Deletes all of the records or none.",
-    parameters: [inQuery("id", "Ids, repeated or separated by commas.", IDS), OTHER_FILTERS],
-    accepts: ["dryRun", "several"],
-    returns: content(DELETED),
-    heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
-    run: ({ call }) => deleteRecords(call, resource),
-  } satisfies Operation;
-  const { heavy, run } = remove;
-  const other = { heavy, run, parses: true } satisfies Operation;
-  api.add("DELETE", [resource, "bulk_delete/"], remove);
-  api.add("POST", [resource, "bulk_delete/"], other);
-  addOptions(api, [resource, "bulk_delete/"], resource);
-  // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
-  for (const method of ["DELETE", "POST"] as const) api.add(method, [resource, "/bulk_delete/"], other);
+function bulkDeleteOperations(resource: RoutedResource) {
+  const other = <const Key extends OperationKey>(key: Key) =>
+    operation(key, {
+      access: "signedIn",
+      summary: "Delete records in bulk, by other addresses",
+      hidden: true,
+      parses: true,
+      parameters: [DELETION],
+      returns: DELETED,
+      heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
+      run: (_, call: Call) => deleteRecords(call, resource),
+    });
+  return [
+    operation("DELETE /api/v2/:list/bulk_delete/", {
+      access: "signedIn",
+      summary: "Delete records in bulk",
+      description: "Deletes all of the records or none.",
+      parameters: [DELETION, DRY_RUN, SEVERAL],
+      returns: DELETED,
+      heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
+      run: (_, call: Call) => deleteRecords(call, resource),
+    }),
+    other("POST /api/v2/:list/bulk_delete/"),
+    optionsOperation("/api/v2/:list/bulk_delete/", resource, "anyone"),
+    // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
+    other("DELETE /api/v2/:list//bulk_delete/"),
+    other("POST /api/v2/:list//bulk_delete/"),
+  ];
 }
 
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */
-export function addOptions(
-  api: Api,
+export const optionsOperation = <const Path extends `/${string}`>(
   path: Path,
   resource: RoutedResource,
+  access: "anyone" | "signedIn",
   methodsFor: (call: Call, params: Record<string, string>) => string[] = () => [],
-): void {
-  api.add("OPTIONS", path, {
-    signedIn: typeof path === "string",
-    run({ call, params }) {
+) =>
+  operation(`OPTIONS ${path}`, {
+    access,
+    summary: `Describe the fields of ${makeNouns(resource).many}`,
+    hidden: true,
+    returns: Type.Record(Type.String(), Type.Unknown()),
+    run({ params }, call: Call) {
       const { actor, store } = call;
       const named = withAnnotations(store.resources, resource, actor);
-      return respondJson(metadata(store.resources, named, methodsFor(call, params)));
+      return respondJson(
+        metadata(store.resources, named, methodsFor(call, params as Record<string, string>)),
+      );
     },
   });
-}
 
 /** RFC 6902. */
 const JSON_PATCH = Type.Array(

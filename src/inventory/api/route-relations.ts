@@ -12,10 +12,11 @@ import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { isLarge } from "./heavy-request.ts";
-import type { Api } from "./api.ts";
 import { SPACE } from "./route-slots.ts";
-import { content, COUNT, optional, TEXT } from "./schema.ts";
+import { COUNT, optional, TEXT } from "./schema.ts";
 
 /** Records named for each referring field. */
 const MAX_NAMED = 5;
@@ -83,20 +84,22 @@ const TREE = Type.Object(
 export type Branch = Type.Static<typeof TREE>;
 
 /** References to a record, values of a field, and the tree of places, equipment and locations. */
-export function addRelations(api: Api) {
-  return [
-    ...RESOURCES.flatMap((resource) => [
-      api.add("GET", [resource, ":id/references/"], {
+export const relationOperations = () => [
+  ...RESOURCES.flatMap((resource) =>
+    inList(resource, [
+      operation("GET /api/v2/:list/:id/references/", {
+        access: "anyone",
         summary: "List references to a record",
         description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
-        returns: content(REFERENCES),
-        heavy: ({ call }) => isLarge(call, "annotation"),
-        run({ call, params }) {
+        returns: REFERENCES,
+        heavy: (_, call: Call) => isLarge(call, "annotation"),
+        run({ params }, call: Call) {
           const results = [...byField(call, resource, params.id), ...byAnnotation(call, resource, params.id)];
           return respondJson({ total: results.reduce((sum, each) => sum + each.total, 0), results });
         },
       }),
-      api.add("GET", [resource, "values/"], {
+      operation("GET /api/v2/:list/values/", {
+        access: "anyone",
         summary: "List field values",
         description: `The ${MAX_VALUES} most frequent values; accepts the filters of the list.`,
         query: Type.Object({
@@ -109,49 +112,49 @@ export function addRelations(api: Api) {
           ...["query_expression", "deleted", ...RIGHTS_PARAMETERS].map(listParameter),
           OTHER_FILTERS,
         ],
-        returns: content(VALUES),
-        heavy: ({ call }) => isLarge(call, resource.table),
-        run: ({ call, query }) => sendValues(call, resource, query.field),
+        returns: VALUES,
+        heavy: (_, call: Call) => isLarge(call, resource.table),
+        run: ({ query }, call: Call) => sendValues(call, resource, query.field),
       }),
     ]),
-    api.add("GET", "locations/tree/", {
-      summary: "Browse the location tree",
-      description:
-        "Places contain equipment and locations; equipment and locations contain further locations.",
-      query: Type.Object({
-        of: optional(
-          "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
-        ),
-        page: Type.Optional(Type.Integer({ minimum: 1, description: "Page number of each level, from 1." })),
-        page_size: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: MAX_NODES,
-            description: `Nodes of each level per page; ${DEFAULT_NODES} by default.`,
-          }),
-        ),
-      }),
-      returns: content(TREE),
-      heavy: ({ call }) => isLarge(call, "location"),
-      run({ call, query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }) {
-        const { actor, store } = call;
-        const tree = new LocationTree(store.statements, store.reader, DECLARED);
-        if (of === "")
-          return respondJson({ path: [], contents: [], levels: tree.inside(undefined, page, size, actor) });
-        const [segment, id] = of.split("/");
-        const resource = tree.levels.get(segment);
-        if (!resource || KINDS.uuid.parse(id ?? "") === undefined)
-          throw parameterProblem("of", `Expected <list>/<id>. Lists: ${[...tree.levels.keys()].join(", ")}.`);
-        const rid = findRecord(call, resource, id);
-        return respondJson({
-          path: tree.path(resource, rid, actor),
-          contents: tree.contents(resource, rid, actor),
-          levels: tree.inside({ resource, rid }, page, size, actor),
-        });
-      },
+  ),
+  operation("GET /api/v2/locations/tree/", {
+    access: "anyone",
+    summary: "Browse the location tree",
+    description: "Places contain equipment and locations; equipment and locations contain further locations.",
+    query: Type.Object({
+      of: optional(
+        "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
+      ),
+      page: Type.Optional(Type.Integer({ minimum: 1, description: "Page number of each level, from 1." })),
+      page_size: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: MAX_NODES,
+          description: `Nodes of each level per page; ${DEFAULT_NODES} by default.`,
+        }),
+      ),
     }),
-  ];
-}
+    returns: TREE,
+    heavy: (_, call: Call) => isLarge(call, "location"),
+    run({ query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }, call: Call) {
+      const { actor, store } = call;
+      const tree = new LocationTree(store.statements, store.reader, DECLARED);
+      if (of === "")
+        return respondJson({ path: [], contents: [], levels: tree.inside(undefined, page, size, actor) });
+      const [segment, id] = of.split("/");
+      const resource = tree.levels.get(segment);
+      if (!resource || KINDS.uuid.parse(id ?? "") === undefined)
+        throw parameterProblem("of", `Expected <list>/<id>. Lists: ${[...tree.levels.keys()].join(", ")}.`);
+      const rid = findRecord(call, resource, id);
+      return respondJson({
+        path: tree.path(resource, rid, actor),
+        contents: tree.contents(resource, rid, actor),
+        levels: tree.inside({ resource, rid }, page, size, actor),
+      });
+    },
+  }),
+];
 
 /** Ids and names of the first of these records. */
 const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]) =>

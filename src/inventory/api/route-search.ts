@@ -4,7 +4,6 @@ import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseDeletedFilter } from "../model/listing.ts";
 import { LIMITS } from "../model/limits.ts";
-import { listParameter } from "../model/schema.ts";
 import { FOUND_BY } from "../model/search-query.ts";
 import { MOST_FOUND, type SearchRequest } from "../records/search.ts";
 import { openStore } from "../records/store.ts";
@@ -14,8 +13,9 @@ import { exceeded } from "../../platform/limits.ts";
 import { NOT_BLANK } from "../../platform/schema.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { type Call, respondJson } from "./call.ts";
-import type { Api } from "./api.ts";
-import { BOOLEAN, content, TEXT } from "./schema.ts";
+import { DELETED } from "./parameters.ts";
+import { operation } from "../../platform/operation.ts";
+import { BOOLEAN, TEXT } from "./schema.ts";
 
 /** Results of each list. */
 const FEW = 5;
@@ -76,39 +76,37 @@ const FOUND = Type.Object(
 export type Found = Type.Static<typeof FOUND>;
 
 /** One search of all lists. */
-export function addSearchOfAll(api: Api) {
-  return [
-    api.add("GET", "search/", {
-      summary: "Search all lists",
-      description:
-        "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
-        "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
-        "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
-        "word, part of the name, other texts; of equal ones, those changed last.",
-      query: QUERY,
-      parameters: [listParameter("deleted")],
-      returns: content(FOUND),
-      heavy({ call, query }) {
-        const loading = call.store.search.loading(toRequest(call, query));
-        // If that fails, it is read here.
-        const light = (): boolean => false;
-        return loading.length > 0 && Promise.all(loading).then(light, light);
-      },
-      run({ call, query }) {
-        const groups = call.store.search
-          .find(toRequest(call, query))
-          .map(({ resource, total, more, results }) => ({
-            list: (resource as RoutedResource).segment,
-            total,
-            more,
-            results,
-          }));
-        const total = groups.reduce((sum, group) => sum + group.total, 0);
-        return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
-      },
-    }),
-  ];
-}
+export const searchAllOperation = () =>
+  operation("GET /api/v2/search/", {
+    access: "anyone",
+    summary: "Search all lists",
+    description:
+      "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
+      "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
+      "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
+      "word, part of the name, other texts; of equal ones, those changed last.",
+    query: QUERY,
+    parameters: [DELETED],
+    returns: FOUND,
+    heavy({ query }, call: Call) {
+      const loading = call.store.search.loading(toRequest(call, query));
+      // If that fails, it is read here.
+      const light = (): boolean => false;
+      return loading.length > 0 && Promise.all(loading).then(light, light);
+    },
+    run({ query }, call: Call) {
+      const groups = call.store.search
+        .find(toRequest(call, query))
+        .map(({ resource, total, more, results }) => ({
+          list: (resource as RoutedResource).segment,
+          total,
+          more,
+          results,
+        }));
+      const total = groups.reduce((sum, group) => sum + group.total, 0);
+      return respondJson({ q: query.q.trim(), total, more: groups.some(({ more }) => more), groups });
+    },
+  });
 
 /** An administrator, whose searches need what all others need, too. */
 const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], primaryGroup: 0 };
@@ -117,13 +115,7 @@ const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], prim
 export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
   const makeCondition: SearchRequest["makeCondition"] = (resource) =>
     parseDeletedFilter(resource, new URLSearchParams());
-  const request = {
-    typed: "",
-    actor: ANYONE,
-    resources: SEARCHED_SIGNED_IN,
-    makeCondition,
-    results: FEW,
-  };
+  const request = { typed: "", actor: ANYONE, resources: SEARCHED_SIGNED_IN, makeCondition, results: FEW };
   try {
     await Promise.all(openStore(database, clock).search.loading(request));
   } catch {

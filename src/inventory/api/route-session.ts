@@ -3,10 +3,9 @@ import { type Json, KINDS, printInstant } from "../model/field.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
-import { asObject, noContent, notFound, respondJson } from "./call.ts";
+import { type Call, asObject, noContent, notFound, respondJson } from "./call.ts";
 import { nullable } from "../../platform/schema.ts";
-import type { Operation } from "./operation.ts";
-import type { Api } from "./api.ts";
+import { operation, type OperationKey } from "../../platform/operation.ts";
 import { readJsonBody, readPairs } from "./request-body.ts";
 import { closed, content, INSTANT, optional, pageSchema, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
@@ -19,15 +18,13 @@ import { Problem } from "../../problem.ts";
 const NO_STORE = { "Cache-Control": "no-store" };
 const DAY = 86_400_000;
 
-const CREDENTIALS = content(
-  Type.Object(
-    {
-      username: Type.String({ examples: ["alice"] }),
-      password: Type.String({ format: "password" }),
-      code: optional("Code of the second factor: six digits, or a recovery code."),
-    },
-    { $id: "Credentials" },
-  ),
+const CREDENTIALS = Type.Object(
+  {
+    username: Type.String({ examples: ["alice"] }),
+    password: Type.String({ format: "password" }),
+    code: optional("Code of the second factor: six digits, or a recovery code."),
+  },
+  { $id: "Credentials" },
 );
 
 /** The account of a session. Its other fields are those of users. */
@@ -38,24 +35,22 @@ interface SessionUser {
   [field: string]: unknown;
 }
 
-const SESSION = content(
-  Type.Object(
-    {
-      user: Type.Unsafe<SessionUser>(
-        Type.Object(
-          { id: TEXT, username: TEXT },
-          { description: "The account, as the list of users shows it." },
-        ),
+const SESSION = Type.Object(
+  {
+    user: Type.Unsafe<SessionUser>(
+      Type.Object(
+        { id: TEXT, username: TEXT },
+        { description: "The account, as the list of users shows it." },
       ),
-      csrf_token: Type.String({ description: "Value for the header X-CSRFToken." }),
-      expires: INSTANT,
-      needs_second_factor: Type.Boolean({
-        description: "Whether the account must set up a second factor before it can do anything else.",
-      }),
-      vouched: Type.Boolean({ description: "Whether an OpenID Connect provider authenticated the user." }),
-    },
-    { $id: "Session" },
-  ),
+    ),
+    csrf_token: Type.String({ description: "Value for the header X-CSRFToken." }),
+    expires: INSTANT,
+    needs_second_factor: Type.Boolean({
+      description: "Whether the account must set up a second factor before it can do anything else.",
+    }),
+    vouched: Type.Boolean({ description: "Whether an OpenID Connect provider authenticated the user." }),
+  },
+  { $id: "Session" },
 );
 
 /** @throws Problem invalid_request with an entry for each field */
@@ -75,20 +70,21 @@ function parseCredentials(body: Json): Credentials {
 }
 
 /** Sign-in, for callers without credentials: tokens for programs, sessions for browsers. */
-export function addSignIn(api: Api, store: Store, accounts: Accounts) {
-  const getToken: Operation = {
-    anonymous: true,
-    summary: "Sign in for a token",
-    description: "Returns a token for a username and password. Send it as `Authorization: Token <token>`.",
-    sends: CREDENTIALS,
-    returns: content(Type.Object({ token: TEXT })),
-    errors: [429],
-    async run({ call }) {
-      const credentials = parseCredentials(await readPairs(call.request, call.maxBytes));
-      return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
-    },
-  };
-
+export function signInOperations(store: Store, accounts: Accounts) {
+  const getToken = <const Key extends OperationKey>(key: Key, hidden?: true) =>
+    operation(key, {
+      access: "withoutCredentials",
+      summary: "Sign in for a token",
+      description: "Returns a token for a username and password. Send it as `Authorization: Token <token>`.",
+      ...(hidden ? { hidden } : {}),
+      sends: content(CREDENTIALS),
+      returns: Type.Object({ token: TEXT }),
+      errors: [401, 403, 429],
+      async run(_, call: Call) {
+        const credentials = parseCredentials(await readPairs(call.request, call.maxBytes));
+        return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
+      },
+    });
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
     const { user: rid, csrfToken, external: vouched } = session;
     const [user] = store.reader.values(PEOPLE.user, undefined, accounts.readActor(rid), [rid]);
@@ -104,28 +100,29 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
     return accounts.sessions.close(request);
   };
   return [
-    api.add("POST", "token-auth/", getToken),
+    getToken("POST /api/v2/token-auth/"),
     // Without a version, as some clients of Django REST framework expect it.
-    api.add("POST", "/api/token-auth/", { run: getToken.run }),
-    api.add("GET", "session/", {
+    getToken("POST /api/token-auth/", true),
+    operation("GET /api/v2/session/", {
+      access: "public",
       summary: "Get the current session",
       returns: SESSION,
-      run({ call }) {
+      run(_, call: Call) {
         const session = accounts.sessions.find(call.request);
         if (!session)
           throw unauthenticated("There is no session. POST username and password here to start one.");
         return show(session);
       },
     }),
-    api.add("POST", "session/", {
-      anonymous: true,
+    operation("POST /api/v2/session/", {
+      access: "withoutCredentials",
       summary: "Start a session",
       description:
         "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken.",
-      sends: CREDENTIALS,
+      sends: content(CREDENTIALS),
       returns: SESSION,
-      errors: [429],
-      async run({ call }) {
+      errors: [401, 403, 429],
+      async run(_, call: Call) {
         const credentials = parseCredentials(await readJsonBody(call));
         const { session, cookie, browserCookie } = await accounts.openSession(credentials, call.request);
         const response = show(session, { "Set-Cookie": cookie });
@@ -133,9 +130,11 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts) {
         return response;
       },
     }),
-    api.add("DELETE", "session/", {
+    operation("DELETE /api/v2/session/", {
+      access: "public",
       summary: "End the current session",
-      run: ({ call }) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
+      errors: [401, 403],
+      run: (_, call: Call) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
     }),
   ];
 }
@@ -182,30 +181,31 @@ function computeExpiry(
 }
 
 /** The caller's own tokens that are in use. */
-export function addTokens(api: Api, { tokens, confirmations }: Accounts) {
+export function tokenOperations({ tokens, confirmations }: Accounts) {
   const find = (user: number | null, id: string): TokenRecord => {
     const found = user === null ? undefined : tokens.find(user, id);
     if (!found) throw notFound();
     return found;
   };
   return [
-    api.add("GET", "tokens/", {
+    operation("GET /api/v2/tokens/", {
+      access: "signedIn",
       summary: "List tokens",
       description: `Your active tokens, newest first, in one page: the latest ${TOKENS_LISTED}.`,
-      returns: content(pageSchema(TOKEN)),
-      signedIn: true,
-      run({ call: { actor } }) {
+      returns: pageSchema(TOKEN),
+      run(_, { actor }: Call) {
         const results = tokens.list({ user: actor.user!, limit: TOKENS_LISTED }).map(printToken);
         return respondJson(singlePage(results), NO_STORE);
       },
     }),
-    api.add("POST", "tokens/", {
+    operation("POST /api/v2/tokens/", {
+      access: "signedIn",
       summary: "Create a token",
       description: "The token is shown only once.",
       body: NEW_TOKEN,
       status: 201,
-      returns: content(Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" })),
-      async run({ call: { actor, request, store }, body }) {
+      returns: Type.Object({ ...FIELDS, token: TEXT }, { $id: "CreatedToken" }),
+      async run({ body }, { actor, request, store }: Call) {
         const { name, scope = "write", current_password: password = "" } = body;
         const expires = computeExpiry(body, store.clock.now());
         await confirmations.require(request, actor, password);
@@ -213,15 +213,16 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts) {
         return respondJson({ ...printToken(tokens.find(actor.user!, id)!), token }, NO_STORE, 201);
       },
     }),
-    api.add("GET", "tokens/:id/", {
+    operation("GET /api/v2/tokens/:id/", {
+      access: "signedIn",
       summary: "Get a token",
-      returns: content(TOKEN),
-      signedIn: true,
-      run: ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
+      returns: TOKEN,
+      run: ({ params }, call: Call) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
     }),
-    api.add("DELETE", "tokens/:id/", {
+    operation("DELETE /api/v2/tokens/:id/", {
+      access: "signedIn",
       summary: "Revoke a token",
-      run({ call, params }) {
+      run({ params }, call: Call) {
         tokens.revoke(find(call.actor.user, params.id).id);
         return noContent(NO_STORE);
       },

@@ -19,13 +19,15 @@ import {
   readBody,
   respondJson,
 } from "./call.ts";
+import { DRY_RUN, IF_MATCH, IF_NONE_MATCH, PAGE_FORMAT, PAST, SEVERAL } from "./parameters.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
 import { isHeavyWrite } from "./heavy-request.ts";
-import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
-import { addHistoryRoutes } from "./route-history.ts";
+import { historyOperationsBelow } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { content, page, TEXT } from "./schema.ts";
+import { content, HTML, TEXT } from "./schema.ts";
 import { writeMode } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
@@ -70,68 +72,66 @@ const VERBS = [
 ] as const;
 
 /** Grants on records: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several records. */
-export function addSharing(api: Api) {
-  return RESOURCES.flatMap((resource) => {
-    const grants = addGrants(api, resource);
-    addBulkSharing(api, resource);
-    addHistoryRoutes(api, {
-      name: "a grant on a record",
-      resource: SUB_RESOURCES.grant,
-      path: [resource, ":id/permissions/:grant/"],
-      restored: () => content(GRANTS),
-      find: (call, { id, grant }) => findGrant(call, resource, id, grant),
-      show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
-    });
-    return grants;
-  });
-}
+export const sharingOperations = () =>
+  RESOURCES.flatMap((resource) =>
+    inList(resource, [
+      ...grantOperations(resource),
+      ...VERBS.map((verb) => bulkSharingOperation(resource, ...verb)),
+      ...historyOperationsBelow("/api/v2/:list/:id/permissions/:grant/", {
+        name: "a grant on a record",
+        resource: SUB_RESOURCES.grant,
+        restored: GRANTS,
+        find: (call, { id, grant }) => findGrant(call, resource, id, grant),
+        show: (call, _grant, { id }) => showGrants(call, resource, findAny(call, resource, id)),
+      }),
+    ]),
+  );
 
-function addGrants(api: Api, resource: RoutedResource) {
-  const path = [resource, ":id/permissions/"] as const;
-  return [
-    api.add("GET", path, {
-      summary: "List grants on a record",
-      description: "For callers who may change the record.",
-      accepts: ["past", "page", "noneMatch"],
-      returns: { ...content(GRANTS), ...page() },
-      errors: [403],
-      signedIn: true,
-      run({ call, params }) {
-        const { rid, statements } = readableParent(call, resource, params.id);
-        if (!mayChange(call, resource, rid)) throw forbidden();
-        return showGrants(call, resource, rid, statements);
+const grantOperations = (resource: RoutedResource) => [
+  operation("GET /api/v2/:list/:id/permissions/", {
+    access: "signedIn",
+    summary: "List grants on a record",
+    description: "For callers who may change the record.",
+    parameters: [PAST, PAGE_FORMAT, IF_NONE_MATCH],
+    returns: GRANTS,
+    formats: HTML,
+    errors: [403],
+    run({ params }, call: Call) {
+      const { rid, statements } = readableParent(call, resource, params.id);
+      if (!mayChange(call, resource, rid)) throw forbidden();
+      return showGrants(call, resource, rid, statements);
+    },
+  }),
+  ...VERBS.map(([method, verb, description]) =>
+    operation(`${method} /api/v2/:list/:id/permissions/`, {
+      access: "signedIn",
+      summary: `${verb} grants on a record`,
+      description,
+      parameters: [DRY_RUN, IF_MATCH],
+      sends: content(SHARING),
+      returns: GRANTS,
+      responses: {
+        204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
+      },
+      async run({ params }, call: Call) {
+        const { statements } = call.store;
+        findChangeable(call, resource, params.id);
+        const body = await readBody(call);
+        return writeBatch(call, body, {
+          kind: "update",
+          work(writer) {
+            const rid = findChangeable(call, resource, params.id);
+            checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
+            const request = parseSharing(statements, body);
+            new Sharing(statements, writer).set(resource, rid, request, writeMode(call), call.actor);
+            return rid;
+          },
+          respond: (rid) => showGrants(call, resource, rid),
+        });
       },
     }),
-    ...VERBS.map(([method, verb, description]) =>
-      api.add(method, path, {
-        summary: `${verb} grants on a record`,
-        description,
-        accepts: ["dryRun", "match"],
-        sends: content(SHARING),
-        returns: content(GRANTS),
-        responses: {
-          204: { $id: "Unshared", description: "Success; the caller may no longer share the record." },
-        },
-        async run({ call, params }) {
-          const { statements } = call.store;
-          findChangeable(call, resource, params.id);
-          const body = await readBody(call);
-          return writeBatch(call, body, {
-            kind: "update",
-            work(writer) {
-              const rid = findChangeable(call, resource, params.id);
-              checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
-              const request = parseSharing(statements, body);
-              new Sharing(statements, writer).set(resource, rid, request, writeMode(call), call.actor);
-              return rid;
-            },
-            respond: (rid) => showGrants(call, resource, rid),
-          });
-        },
-      }),
-    ),
-  ];
-}
+  ),
+];
 
 /** The grants on a record; nothing for callers who have just given up their own right to change it. */
 function showGrants(
@@ -143,36 +143,35 @@ function showGrants(
   return mayChange(call, resource, rid) ? showValue(call, showSharing(from, resource, rid)) : noContent();
 }
 
-function addBulkSharing(api: Api, resource: RoutedResource): void {
-  for (const [method, verb] of VERBS)
-    api.add(method, [resource, "permissions/"], {
-      summary: `${verb} grants on records in bulk`,
-      description: "Applies to all of the records or none.",
-      accepts: ["dryRun", "several"],
-      sends: content(BULK_SHARING),
-      returns: content(SHARED),
-      heavy: ({ call }, sent) => isHeavyWrite(call, sent!),
-      async run({ call }) {
-        const { actor, store } = call;
-        const body = await readBody(call);
-        const request = parseSharing(store.statements, body, ["ids"]);
-        const ids = parseIds((body as { ids?: Json }).ids);
-        return writeBatch(call, body, {
-          kind: "bulk_update",
-          work(writer) {
-            const sharing = new Sharing(store.statements, writer);
-            for (const id of ids) {
-              const rid = findNamed(call, resource, id);
-              if (!writer.allows(resource, rid, "change", actor))
-                throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
-              sharing.set(resource, rid, request, writeMode(call), actor);
-            }
-          },
-          respond: () => respondJson({ shared: ids.length, ids }),
-        });
-      },
-    });
-}
+const bulkSharingOperation = (resource: RoutedResource, ...[method, verb]: (typeof VERBS)[number]) =>
+  operation(`${method} /api/v2/:list/permissions/`, {
+    access: "signedIn",
+    summary: `${verb} grants on records in bulk`,
+    description: "Applies to all of the records or none.",
+    parameters: [DRY_RUN, SEVERAL],
+    sends: content(BULK_SHARING),
+    returns: SHARED,
+    heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
+    async run(_, call: Call) {
+      const { actor, store } = call;
+      const body = await readBody(call);
+      const request = parseSharing(store.statements, body, ["ids"]);
+      const ids = parseIds((body as { ids?: Json }).ids);
+      return writeBatch(call, body, {
+        kind: "bulk_update",
+        work(writer) {
+          const sharing = new Sharing(store.statements, writer);
+          for (const id of ids) {
+            const rid = findNamed(call, resource, id);
+            if (!writer.allows(resource, rid, "change", actor))
+              throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
+            sharing.set(resource, rid, request, writeMode(call), actor);
+          }
+        },
+        respond: () => respondJson({ shared: ids.length, ids }),
+      });
+    },
+  });
 
 /** @throws Problem not_found, naming the id */
 function findNamed(call: Call, resource: RoutedResource, id: string): number {

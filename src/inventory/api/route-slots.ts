@@ -14,9 +14,11 @@ import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts"
 import { readGrid, hasPosition } from "../resources/position.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, findRecord, mayChange, respondJson } from "./call.ts";
+import { DRY_RUN, SEVERAL } from "./parameters.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { isLarge } from "./heavy-request.ts";
-import type { Api } from "./api.ts";
-import { BOOLEAN, content, COUNT, TEXT } from "./schema.ts";
+import { BOOLEAN, COUNT, TEXT } from "./schema.ts";
 
 const MAX_SLOTS = 1000;
 const DEFAULT_SLOTS = 100;
@@ -171,25 +173,27 @@ const FILLED = Type.Object(
 );
 
 /** Slots of locations: their records, the free ones, and moving records into them. */
-export function addSlots(api: Api) {
-  return [
-    api.add("GET", [LOCATION, ":id/slots/"], {
+export const slotOperations = () => [
+  ...inList(LOCATION, [
+    operation("GET /api/v2/:list/:id/slots/", {
+      access: "anyone",
       summary: "Get the slots of a location",
       description: "The record in each slot of its grid. Deeper locations are left out.",
-      returns: content(SLOTS),
-      run: ({ call, params }) => respondJson(readSlots(call, params.id)),
+      returns: SLOTS,
+      run: ({ params }, call: Call) => respondJson(readSlots(call, params.id)),
     }),
-    ...addEviction(api),
-    ...RESOURCES.filter(({ name }) => IN_TREE.includes(name)).flatMap((resource) =>
-      addFreeSlots(api, resource),
-    ),
-  ];
-}
+    evictionOperation(),
+  ]),
+  ...RESOURCES.filter(({ name }) => IN_TREE.includes(name)).flatMap((resource) =>
+    inList(resource, freeSlotOperations(resource)),
+  ),
+];
 
-function addFreeSlots(api: Api, resource: RoutedResource) {
+function freeSlotOperations(resource: RoutedResource) {
   const { one } = makeNouns(resource);
   return [
-    api.add("GET", [resource, ":id/free_slots/"], {
+    operation("GET /api/v2/:list/:id/free_slots/", {
+      access: "anyone",
       summary: `Get the free slots in ${one}`,
       description:
         "In all locations inside it that the caller may view, at any depth. Slots of records that the caller may not view are occupied.",
@@ -202,9 +206,9 @@ function addFreeSlots(api: Api, resource: RoutedResource) {
           }),
         ),
       }),
-      returns: content(FREE),
-      heavy: ({ call }) => isLarge(call, "location"),
-      run({ call, params, query: { count = DEFAULT_SLOTS } }) {
+      returns: FREE,
+      heavy: (_, call: Call) => isLarge(call, "location"),
+      run({ params, query: { count = DEFAULT_SLOTS } }, call: Call) {
         const target = { resource, rid: findRecord(call, resource, params.id) };
         const spaces = spacesIn(call.store, target, call.actor);
         const locations = spaces.filter(({ free }) => free > 0).slice(0, MAX_SLOTS);
@@ -224,15 +228,16 @@ function addFreeSlots(api: Api, resource: RoutedResource) {
         });
       },
     }),
-    api.add("POST", [resource, ":id/free_slots/"], {
+    operation("POST /api/v2/:list/:id/free_slots/", {
+      access: "signedIn",
       summary: `Move records into ${one}`,
       description:
         "Fills free slots in order, in the location and those inside it. All records are moved or none, in one batch.",
-      accepts: ["dryRun", "several"],
+      parameters: [DRY_RUN, SEVERAL],
       body: FILL,
-      returns: content(FILLED),
-      heavy: ({ call, body }) => body.records.length > 100 || isLarge(call, "location"),
-      run({ call, params, body }) {
+      returns: FILLED,
+      heavy: ({ body }, call: Call) => body.records.length > 100 || isLarge(call, "location"),
+      run({ params, body }, call: Call) {
         const { records, ...options } = body;
         return writeBatch(call, body, {
           kind: "bulk_update",
@@ -247,27 +252,25 @@ function addFreeSlots(api: Api, resource: RoutedResource) {
   ];
 }
 
-function addEviction(api: Api) {
-  return [
-    api.add("POST", [LOCATION, ":id/evict/"], {
-      summary: "Take records out of a location",
-      description:
-        "For callers who may change the location: the records lose their location and position, including records that the caller may not view or change.",
-      body: EVICT,
-      returns: content(EVICTED),
-      errors: [403],
-      run: ({ call, params, body }) =>
-        writeBatch(call, body, {
-          kind: "evict",
-          work(writer) {
-            const rid = findChangeable(call, LOCATION, params.id);
-            return evict(call.store, writer, rid, body, call.actor);
-          },
-          respond: (results) => respondJson({ results }),
-        }),
-    }),
-  ];
-}
+const evictionOperation = () =>
+  operation("POST /api/v2/:list/:id/evict/", {
+    access: "signedIn",
+    summary: "Take records out of a location",
+    description:
+      "For callers who may change the location: the records lose their location and position, including records that the caller may not view or change.",
+    body: EVICT,
+    returns: EVICTED,
+    errors: [403],
+    run: ({ params, body }, call: Call) =>
+      writeBatch(call, body, {
+        kind: "evict",
+        work(writer) {
+          const rid = findChangeable(call, LOCATION, params.id);
+          return evict(call.store, writer, rid, body, call.actor);
+        },
+        respond: (results) => respondJson({ results }),
+      }),
+  });
 
 /** A slot with the name of its location that cannot be mistaken. */
 function named({ store, actor }: Call, { location, position }: Slot, spaces: readonly Space[]) {

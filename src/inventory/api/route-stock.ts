@@ -16,11 +16,13 @@ import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts"
 import { hasStock } from "../resources/stock.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findRecord } from "./call.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN, IF_MATCH } from "./parameters.ts";
+import { operation } from "../../platform/operation.ts";
 import { checkVersion } from "./entity-tag.ts";
-import type { Api } from "./api.ts";
 import { showRecord, showRecords } from "./read-records.ts";
 import { listRecordParameters } from "./route-records.ts";
-import { closed, content, optional, rendered } from "./schema.ts";
+import { closed, optional, RENDERED } from "./schema.ts";
 
 const amount = (description: string) => Type.Number({ exclusiveMinimum: 0, description, examples: [0.1] });
 const day = (description: string) => Type.Optional(nullable(Type.String({ format: "date", description })));
@@ -55,28 +57,28 @@ const DIVIDE = closed({
 const THAW = closed({});
 
 /** Actions on stock: consume, refill, aliquot, thaw. */
-export function addStock(api: Api) {
+export function stockOperations() {
   return RESOURCES.filter(hasStock).flatMap((resource) => {
     const { one } = makeNouns(resource);
-    return [
-      addAction(api, resource, "consume", {
+    return inList(resource, [
+      actionOperation(resource, "consume", {
         summary: `Consume ${one}`,
         description: "Takes an amount out. Concurrent requests add up.",
         body: CONSUME,
         work: (writer, item, body, { actor }) => consume(writer, item, Number(body.amount), actor),
       }),
-      addAction(api, resource, "refill", {
+      actionOperation(resource, "refill", {
         summary: `Refill ${one}`,
         body: REFILL,
         work: (writer, item, body, { actor }) => refill(writer, item, body as never, actor),
       }),
-      addAction(api, resource, "thaw", {
+      actionOperation(resource, "thaw", {
         summary: `Count a freeze–thaw cycle of ${one}`,
         body: THAW,
         work: (writer, item, _body, { actor }) => thaw(writer, item, actor),
       }),
-      addAliquots(api, resource),
-    ];
+      aliquotOperation(resource),
+    ]);
   });
 }
 
@@ -87,19 +89,19 @@ interface Action {
   work: (writer: RecordWriter, item: StockItem, body: JsonObject, call: Call) => void;
 }
 
-function addAction<const Name extends string>(
-  api: Api,
+function actionOperation(
   resource: RoutedResource,
-  name: Name,
+  name: "consume" | "refill" | "thaw",
   { body, work, ...texts }: Action,
 ) {
-  return api.add("POST", [resource, `:id/${name}/`], {
+  return operation(`POST /api/v2/:list/:id/${name}/`, {
+    access: "signedIn",
     ...texts,
-    parameters: listRecordParameters(resource),
-    accepts: ["dryRun", "match"],
+    parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
     body,
-    returns: rendered(recordSchema(DECLARED, resource)),
-    run: ({ call, params, body }) =>
+    returns: recordSchema(DECLARED, resource),
+    formats: RENDERED,
+    run: ({ params, body }, call: Call) =>
       writeBatch(call, body as JsonObject, {
         kind: "update",
         work(writer) {
@@ -112,16 +114,16 @@ function addAction<const Name extends string>(
   });
 }
 
-function addAliquots(api: Api, resource: RoutedResource) {
-  return api.add("POST", [resource, ":id/aliquots/"], {
+function aliquotOperation(resource: RoutedResource) {
+  return operation("POST /api/v2/:list/:id/aliquots/", {
+    access: "signedIn",
     summary: `Make aliquots of ${makeNouns(resource).one}`,
     description: "New records with the properties of this one, which `aliquot_of` names.",
-    parameters: listRecordParameters(resource),
-    accepts: ["dryRun", "match"],
+    parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
     body: DIVIDE,
     status: 201,
-    returns: content(Type.Array(recordSchema(DECLARED, resource))),
-    run: ({ call, params, body }) =>
+    returns: Type.Array(recordSchema(DECLARED, resource)),
+    run: ({ params, body }, call: Call) =>
       writeBatch(call, body as unknown as JsonObject, {
         kind: "bulk_create",
         work: (writer) =>

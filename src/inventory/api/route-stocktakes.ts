@@ -15,11 +15,13 @@ import { type NamedLocation, type Report, type ReportLine, RESULTS } from "../re
 import { parameterProblem } from "../model/filter.ts";
 import { withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
+import { DRY_RUN, ONCE, SEVERAL } from "./parameters.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import type { Api } from "./api.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { closed, content, COUNT, TEXT } from "./schema.ts";
+import { closed, COUNT, TEXT } from "./schema.ts";
 import { NOT_BLANK_OR_NUL } from "../../platform/schema.ts";
 
 const MAX_CODES = 1000;
@@ -50,19 +52,20 @@ const APPLY = closed({
 });
 
 /** Scanning, counting and applying a stocktake. The stocktakes themselves are an ordinary resource. */
-export function addStocktakes(api: Api) {
-  const below = <const Rest extends string>(rest: Rest) => [STOCKTAKE, `:id/${rest}`] as const;
-  return [
-    api.add("GET", below("count/"), {
+export const stocktakeOperations = () =>
+  inList(STOCKTAKE, [
+    operation("GET /api/v2/:list/:id/count/", {
+      access: "anyone",
       summary: "Get the report of a stocktake",
       description:
         "The current state of an open stocktake; the stored report of an applied one. Contains only records that the caller may view.",
       query: Type.Object({
         format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
       }),
-      returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
+      returns: REPORT,
+      formats: { "text/csv": { schema: Type.String() } },
       heavy: true,
-      run({ call, params, query: { format } }) {
+      run({ params, query: { format } }, call: Call) {
         const { rid } = readableParent(call, STOCKTAKE, params.id);
         const report = withUniquePaths(call, readReport(call.store, rid, call.actor));
         if (format !== "csv") return showValue(call, report as unknown as Json);
@@ -70,13 +73,14 @@ export function addStocktakes(api: Api) {
         return respond(printCsv(report), 200, MEDIA_TYPES.csv, headers);
       },
     }),
-    api.add("POST", below("scans/"), {
+    operation("POST /api/v2/:list/:id/scans/", {
+      access: "signedIn",
       summary: "Add scanned codes to a stocktake",
       description: `At most ${MAX_CODES} codes. A repeated code is stored once. Several devices may scan at once.`,
-      accepts: ["once"],
+      parameters: [ONCE],
       body: SCANS,
-      returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
-      run({ call, params, body }) {
+      returns: Type.Object({ results: Type.Array(SCAN_RESULT) }),
+      run({ params, body }, call: Call) {
         const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
         if (codes.length === 0) throw parameterProblem("codes", "This field is required.");
         const { store, actor } = call;
@@ -90,10 +94,11 @@ export function addStocktakes(api: Api) {
         );
       },
     }),
-    api.add("DELETE", below("scans/"), {
+    operation("DELETE /api/v2/:list/:id/scans/", {
+      access: "signedIn",
       summary: "Remove a scanned code from a stocktake",
       query: Type.Object({ code: scanned }),
-      async run({ call, params, query: { code } }) {
+      async run({ params, query: { code } }, call: Call) {
         const { store } = call;
         await store.enqueue(() =>
           store.statements.writing(() => removeScan(store, findChangeable(call, STOCKTAKE, params.id), code)),
@@ -101,16 +106,17 @@ export function addStocktakes(api: Api) {
         return noContent();
       },
     }),
-    api.add("POST", below("apply/"), {
+    operation("POST /api/v2/:list/:id/apply/", {
+      access: "signedIn",
       summary: "Apply a stocktake",
       description:
         "Moves misplaced items to where they were found, handles missing ones as `missing` says, and stores the report, " +
         "in one batch. Items that the caller may not change stay; the report names them.",
-      accepts: ["dryRun", "several"],
+      parameters: [DRY_RUN, SEVERAL],
       body: APPLY,
-      returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
+      returns: Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })]),
       heavy: true,
-      run: ({ call, params, body }) =>
+      run: ({ params, body }, call: Call) =>
         writeBatch(call, body, {
           kind: "bulk_update",
           work(writer) {
@@ -120,8 +126,7 @@ export function addStocktakes(api: Api) {
           respond: (report) => respondJson(report),
         }),
     }),
-  ];
-}
+  ]);
 
 /** The report with names of locations that the reader cannot mistake. */
 function withUniquePaths({ store, actor }: Call, report: Report): Report {

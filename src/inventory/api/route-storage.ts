@@ -4,9 +4,11 @@ import { buildStorage, LEVEL_LISTS, MAX_BUILT, type LevelList, type Plan } from 
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import { writeBatch } from "./batch.ts";
-import { respondJson } from "./call.ts";
-import type { Api } from "./api.ts";
-import { BOOLEAN, closed, content, COUNT, INSTANT } from "./schema.ts";
+import { type Call, respondJson } from "./call.ts";
+import { DRY_RUN } from "./parameters.ts";
+import { inList } from "./mount-operations.ts";
+import { operation } from "../../platform/operation.ts";
+import { BOOLEAN, closed, COUNT, INSTANT } from "./schema.ts";
 
 const MAX_LEVELS = 10;
 const LOCATION = DECLARED.get("location") as RoutedResource;
@@ -62,23 +64,23 @@ const BUILT = Type.Object(
 export type BuiltStorage = { results: ReturnType<typeof buildStorage> };
 
 /** Creating rooms, freezers, shelves and boxes at once. */
-export function addStorage(api: Api) {
-  return [
-    api.add("POST", [LOCATION, "build/"], {
+export const storageOperations = () =>
+  inList(LOCATION, [
+    operation("POST /api/v2/:list/build/", {
+      access: "signedIn",
       summary: "Build storage",
       description:
         `Creates rooms, equipment and locations inside each other, with names by pattern: at most ${MAX_BUILT.toLocaleString("en")} records, ` +
         "in one batch. `created__gte=<first_created>&created__lte=<last_created>` finds them, such as for labels.",
-      accepts: ["dryRun"],
+      parameters: [DRY_RUN],
       body: PLAN,
       status: 201,
-      returns: content(BUILT),
-      run: ({ call, body }) =>
+      returns: BUILT,
+      run: ({ body }, call: Call) =>
         writeBatch(call, body as unknown as JsonObject, {
           kind: "bulk_create",
           work: (writer) => buildStorage(call.store, writer, body as unknown as Plan, call.actor),
           respond: (results) => respondJson({ results }, {}, 201),
         }),
     }),
-  ];
-}
+  ]);

@@ -32,11 +32,13 @@ import {
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isHeavyRead } from "./heavy-request.ts";
-import type { Api } from "./api.ts";
+import { inList } from "./mount-operations.ts";
+import { DRY_RUN, FILTERS, FLAT, IF_MATCH, IF_NONE_MATCH, PAGE_FORMAT, PAGING, PAST } from "./parameters.ts";
+import { operation } from "../../platform/operation.ts";
 import { warnIgnored } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { addHistoryRoutes } from "./route-history.ts";
-import { content, INSTANT, page as htmlPage, pageSchema, TEXT } from "./schema.ts";
+import { historyOperationsBelow } from "./route-history.ts";
+import { content, HTML, INSTANT, pageSchema, TEXT } from "./schema.ts";
 import { capitalized } from "../../platform/words.ts";
 
 const RECORD_INFO = {
@@ -51,52 +53,60 @@ const RECORD_INFO = {
 };
 
 /** `<segment>/<id>/annotations/`, `notes/` and so on, for every resource whose records have owners. */
-export function addSubResources(api: Api, store: Store): void {
-  for (const parent of RESOURCES.filter(isGuarded))
-    for (const sub of store.subResources.filter(({ docs }) => docs)) {
-      addList(api, parent, sub);
-      addOne(api, parent, sub);
-    }
-}
+export const subResourceOperations = (store: Store) =>
+  RESOURCES.filter(isGuarded).flatMap((parent) =>
+    store.subResources
+      .filter(({ docs }) => docs)
+      .flatMap((sub) =>
+        inList(parent, [...partListOperations(parent, sub), ...partOperations(parent, sub)], sub.segment),
+      ),
+  );
 
-function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
-  const path = [parent, `:id/${sub.segment}/`] as const;
+function partListOperations(parent: RoutedResource, sub: SubResource) {
   const shown = shownSchema(sub);
   const { list, add: create, body: example } = sub.docs!;
-  api.add("GET", path, {
-    summary: `${list} of a record`,
-    accepts: ["filters", "paging", "past", "page", "noneMatch"],
-    returns: { ...content(pageSchema(shown)), ...htmlPage() },
-    heavy: ({ call }) => isHeavyRead(call),
-    run({ call, params }) {
-      const { page, results, headers } = sendList(call, sub, parent, params.id);
-      return showValue(call, { ...page, results }, { headers });
-    },
-  });
-  api.add("POST", path, {
-    summary: `${create} to a record`,
-    description: example,
-    accepts: ["flat", "dryRun"],
-    sends: content(sentSchema(sub, false)),
-    status: 201,
-    returns: content(shown),
-    async run({ call, params }) {
-      // Before the body is read, and again in the transaction, because the rights may change meanwhile.
-      findChangeable(call, parent, params.id);
-      const body = await readBody(call);
-      return writeBatch(call, body, {
-        kind: "create",
-        work: (writer) => {
-          const rid = findChangeable(call, parent, params.id);
-          return openRecords(call).create(writer, sub, { resource: parent, rid }, body, call);
-        },
-        respond: (rid) => showOne(call, sub, rid, 201),
-      });
-    },
-  });
-  api.add("OPTIONS", path, {
-    run: ({ call, params }) => describeOptions(call, parent, params.id, sub, "POST"),
-  });
+  return [
+    operation("GET /api/v2/:list/:id/:part/", {
+      access: "anyone",
+      summary: `${list} of a record`,
+      parameters: [FILTERS, PAGING, PAST, PAGE_FORMAT, IF_NONE_MATCH],
+      returns: pageSchema(shown),
+      formats: HTML,
+      heavy: (_, call: Call) => isHeavyRead(call),
+      run({ params }, call: Call) {
+        const { page, results, headers } = sendList(call, sub, parent, params.id);
+        return showValue(call, { ...page, results }, { headers });
+      },
+    }),
+    operation("POST /api/v2/:list/:id/:part/", {
+      access: "signedIn",
+      summary: `${create} to a record`,
+      description: example,
+      parameters: [FLAT, DRY_RUN],
+      sends: content(sentSchema(sub, false)),
+      status: 201,
+      returns: shown,
+      async run({ params }, call: Call) {
+        // Before the body is read, and again in the transaction, because the rights may change meanwhile.
+        findChangeable(call, parent, params.id);
+        const body = await readBody(call);
+        return writeBatch(call, body, {
+          kind: "create",
+          work: (writer) => {
+            const rid = findChangeable(call, parent, params.id);
+            return openRecords(call).create(writer, sub, { resource: parent, rid }, body, call);
+          },
+          respond: (rid) => showOne(call, sub, rid, 201),
+        });
+      },
+    }),
+    operation("OPTIONS /api/v2/:list/:id/:part/", {
+      access: "anyone",
+      summary: `Describe the fields of ${sub.segment}`,
+      hidden: true,
+      run: ({ params }, call: Call) => describeOptions(call, parent, params.id, sub, "POST"),
+    }),
+  ];
 }
 
 /** Parameters of lists of records that concern rights or renderings, which these lists do not have. */
@@ -140,60 +150,72 @@ export function sendList(
   return { page, results: found.results, headers: warnIgnored(listing.ignored) };
 }
 
-function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
-  const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
+function partOperations(parent: RoutedResource, sub: SubResource) {
   const name = `${makeNouns(sub).one} of a record`;
-  const returns = { ...content(shownSchema(sub)), ...htmlPage() };
-  api.add("GET", path, {
-    summary: `Get ${name}`,
-    accepts: ["flat", "past", "page", "noneMatch"],
-    returns,
-    heavy: ({ call }) => isHeavyRead(call),
-    run({ call, params }) {
-      const source = readableParent(call, parent, params.id);
-      const rid = openRecords(call).find(sub, parent, source.rid, params.sub_id);
-      requireVisible(call, sub, { resource: parent, rid: source.rid }, rid);
-      return showOne(call, sub, rid, 200, source);
-    },
-  });
-  for (const [method, mode, verb] of [
-    ["PUT", "replace", "Replace"],
-    ["PATCH", "merge", "Update"],
-    ["DELETE", undefined, "Delete"],
-  ] as const)
-    api.add(method, path, {
+  const returns = shownSchema(sub);
+  const write = (call: Call, params: { id: string; sub_id: string }, mode?: "replace" | "merge") => {
+    findChangeable(call, parent, params.id);
+    return (body: Json) =>
+      writeBatch(call, body, {
+        kind: mode ? "update" : "delete",
+        work(writer) {
+          const owner = findChangeable(call, parent, params.id);
+          const rid = openRecords(call).find(sub, parent, owner, params.sub_id);
+          checkCurrent(call, writer, sub, rid);
+          if (mode) openRecords(call).change(writer, sub, rid, body, { actor: call.actor, mode });
+          else writer.markDeleted(sub, rid, call.actor);
+          return rid;
+        },
+        respond: (rid) => (mode ? showOne(call, sub, rid, 200) : noContent()),
+      });
+  };
+  const change = (method: "PUT" | "PATCH", mode: "replace" | "merge", verb: string) =>
+    operation(`${method} /api/v2/:list/:id/:part/:sub_id/`, {
+      access: "signedIn",
       summary: `${verb} ${name}`,
-      accepts: [...(mode ? (["flat"] as const) : []), "dryRun", "match"],
-      ...(mode ? { sends: content(sentSchema(sub, true)), returns: content(shownSchema(sub)) } : {}),
-      async run({ call, params }) {
-        findChangeable(call, parent, params.id);
-        const body = mode ? await readBody(call) : null;
-        return writeBatch(call, body, {
-          kind: mode ? "update" : "delete",
-          work(writer) {
-            const owner = findChangeable(call, parent, params.id);
-            const rid = openRecords(call).find(sub, parent, owner, params.sub_id);
-            checkCurrent(call, writer, sub, rid);
-            if (mode) openRecords(call).change(writer, sub, rid, body, { actor: call.actor, mode });
-            else writer.markDeleted(sub, rid, call.actor);
-            return rid;
-          },
-          respond: (rid) => (mode ? showOne(call, sub, rid, 200) : noContent()),
-        });
-      },
+      parameters: [FLAT, DRY_RUN, IF_MATCH],
+      sends: content(sentSchema(sub, true)),
+      returns,
+      run: async ({ params }, call: Call) => write(call, params, mode)(await readBody(call)),
     });
-  api.add("OPTIONS", path, {
-    run: ({ call, params }) => describeOptions(call, parent, params.id, sub, "PUT"),
-  });
-  addHistoryRoutes(api, {
-    name,
-    resource: sub,
-    path,
-    restored: () => content(shownSchema(sub)),
-    find: (call, params) =>
-      openRecords(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
-    show: (call, rid) => showOne(call, sub, rid, 200),
-  });
+  return [
+    operation("GET /api/v2/:list/:id/:part/:sub_id/", {
+      access: "anyone",
+      summary: `Get ${name}`,
+      parameters: [FLAT, PAST, PAGE_FORMAT, IF_NONE_MATCH],
+      returns,
+      formats: HTML,
+      heavy: (_, call: Call) => isHeavyRead(call),
+      run({ params }, call: Call) {
+        const source = readableParent(call, parent, params.id);
+        const rid = openRecords(call).find(sub, parent, source.rid, params.sub_id);
+        requireVisible(call, sub, { resource: parent, rid: source.rid }, rid);
+        return showOne(call, sub, rid, 200, source);
+      },
+    }),
+    change("PUT", "replace", "Replace"),
+    change("PATCH", "merge", "Update"),
+    operation("DELETE /api/v2/:list/:id/:part/:sub_id/", {
+      access: "signedIn",
+      summary: `Delete ${name}`,
+      parameters: [DRY_RUN, IF_MATCH],
+      run: ({ params }, call: Call) => write(call, params)(null),
+    }),
+    operation("OPTIONS /api/v2/:list/:id/:part/:sub_id/", {
+      access: "anyone",
+      summary: `Describe the fields of ${makeNouns(sub).one}`,
+      hidden: true,
+      run: ({ params }, call: Call) => describeOptions(call, parent, params.id, sub, "PUT"),
+    }),
+    ...historyOperationsBelow("/api/v2/:list/:id/:part/:sub_id/", {
+      name,
+      resource: sub,
+      restored: returns,
+      find: (call, params) =>
+        openRecords(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
+      show: (call, rid) => showOne(call, sub, rid, 200),
+    }),
+  ];
 }
 
 /** Checks that a record of a sub-resource exists in a requested version. @throws Problem */

@@ -1,22 +1,22 @@
 import type { AnyElysia } from "elysia";
-import type { Actor } from "../model/access.ts";
+import { makeGuards } from "../../accounts/guards.ts";
 import { LIST_PARAMETERS } from "../model/listing.ts";
 import type { LoadRows } from "../records/row-index.ts";
 import type { InventorySample } from "../records/sample.ts";
 import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
-import { openAnonymousCall, openCall } from "./call.ts";
+import { callOpener } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { readState } from "./entity-tag.ts";
-import { Api, routedAt, type SendAway } from "./api.ts";
-import { addRecordOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
+import { mountOperations, routedAt, type SendAway } from "./mount-operations.ts";
+import { operationsOfStore, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { COMPUTING_PER_CALLER } from "./request-turns.ts";
-import { addImports } from "./route-imports.ts";
-import { addScan } from "./route-labels.ts";
-import { addSampleData } from "./route-sample.ts";
-import { addSignIn, addTokens } from "./route-session.ts";
+import { importOperations } from "./route-imports.ts";
+import { scanOperation } from "./route-labels.ts";
+import { sampleOperation } from "./route-sample.ts";
+import { signInOperations, tokenOperations } from "./route-session.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Aliases } from "../../platform/complete-methods.ts";
@@ -55,28 +55,25 @@ export const inventoryAliases = (): Aliases =>
     .toSorted(([a], [b]) => b.length - a.length);
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
-export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
-  const { database, clock, accounts, anonymousRead, pool, ...options } = given;
-  const maxBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+export function inventoryRoutes(given: InventoryOptions): AnyElysia {
+  const { database, clock, accounts, anonymousRead, pool, sample, imports, maxMessageBytes } = given;
+  const maxBytes = maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const store = openStore(database, clock);
-  const shared = { store, maxBytes };
-  const authenticate = (request: Request): Actor => accounts.authenticate(request);
-  const api = new Api(
-    (request, context, reads) =>
-      openCall({ ...shared, authenticate, anonymousRead }, request, context, reads),
+  const usesPool = pool && !isInMemory(database);
+  if (usesPool) store.reader.loadRowsWith(loadFrom(pool, database));
+  const operations = [
+    ...operationsOfStore(store, accounts),
+    ...importOperations(imports ?? new Imports(database, clock)),
+    scanOperation(),
+    ...(sample ? [sampleOperation(sample)] : []),
+    ...tokenOperations(accounts),
+    ...signInOperations(store, accounts),
+  ];
+  return mountOperations(operations, {
+    open: callOpener({ store, guards: makeGuards(accounts), anonymousRead, maxBytes }),
     maxBytes,
-    pool && !isInMemory(database) ? sendTo(pool, database) : undefined,
-  );
-  if (pool && !isInMemory(database)) store.reader.loadRowsWith(loadFrom(pool, database));
-  addRecordOperations(api, store, accounts);
-  addImports(api, options.imports ?? new Imports(database, clock));
-  addScan(api);
-  if (options.sample) addSampleData(api, options.sample);
-  addTokens(api, accounts);
-  // Signing in takes no credentials, not even invalid ones.
-  const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
-  addSignIn(open, store, accounts);
-  return [api.mount(), open.mount()];
+    sendAway: usesPool ? sendTo(pool, database) : undefined,
+  });
 }
 
 /**
@@ -95,7 +92,7 @@ function loadFrom(pool: RequestPool, database: Database): LoadRows {
       checkpoints: false,
       operation: READ_ROWS,
       request: { url: "http://localhost/", method: "GET", headers: [], body: null },
-      call: { method: "GET", base: "", path: "", actor, maxBytes: 0, allow: "" },
+      call: { method: "GET", base: "", path: "", actor, maxBytes: 0 },
       params: {},
       query: rows,
       body: null,
@@ -113,8 +110,8 @@ function loadFrom(pool: RequestPool, database: Database): LoadRows {
 /** Sends requests to the pool; they hold the write lock while they write. */
 const sendTo =
   (pool: RequestPool, database: Database): SendAway =>
-  async (operation, { call, params, query, body }, sent) => {
-    const { request, method, base, path, actor, maxBytes, allow, url } = call;
+  async (operation, { params, query, body }, call, sent) => {
+    const { request, method, base, path, actor, maxBytes, url } = call;
     const writes = method !== "GET" && method !== "HEAD";
     const remote: RemoteRequest = {
       kind: "request",
@@ -128,7 +125,7 @@ const sendTo =
         headers: [...request.headers],
         body: sent ?? null,
       },
-      call: { method, base, path, actor, maxBytes, allow },
+      call: { method, base, path, actor, maxBytes },
       params,
       query,
       body,

@@ -1,12 +1,11 @@
-import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { type TObject, type TProperties, Type } from "typebox";
+import type { Content } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
 export { pageSchema } from "../model/schema.ts";
 export { singlePage } from "../../platform/page.ts";
 
 /** Schemas and contents that several operations share. */
-
-export type Content = Record<string, { schema: object; example?: unknown }>;
 
 export const TEXT = Type.String();
 export const COUNT = Type.Integer();
@@ -37,15 +36,14 @@ export const UPLOAD: Content = {
   },
 };
 
-/** Records in all formats. */
-export const rendered = <Schema extends TSchema>(schema: Schema) => ({
-  ...content(schema),
-  ...page(),
+/** An answer that may be a page for browsers, too. */
+export const HTML: Content = { "text/html": { schema: TEXT } };
+
+/** The formats of records besides JSON. */
+export const RENDERED: Content = {
+  ...HTML,
   "text/csv": { schema: TEXT },
   ...binary(MEDIA_TYPES.xlsx),
   // Without the schema of bytes, which OpenAPI 3.1 does not need: there are many responses.
   [MEDIA_TYPES.eln]: { schema: {} },
-});
-
-/** A page for browsers. */
-export const page = (): Content => ({ "text/html": { schema: TEXT } });
+};

@@ -122,41 +122,56 @@ function perResource<Part>(make: (resources: Resources, resource: Resource) => P
   };
 }
 
+/** A record in JSON. Its fields depend on the list; OPTIONS of the list describes them. */
+export interface JsonRecord {
+  id: string;
+  [field: string]: unknown;
+}
+
+/** Fields in a body. */
+export interface SentFields {
+  [field: string]: Json | undefined;
+}
+
 /** A record as answers show it. */
-export const recordSchema = perResource<TSchema>((resources, resource) => {
+export const recordSchema = perResource((resources, resource) => {
   const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
-  return Type.Object(Object.fromEntries(properties) as TProperties, {
-    $id: schemaName(resource),
-    description: sentence(makeNouns(resource).one),
-  });
+  return Type.Unsafe<JsonRecord>(
+    Type.Object(Object.fromEntries(properties) as TProperties, {
+      $id: schemaName(resource),
+      description: sentence(makeNouns(resource).one),
+    }),
+  );
 });
 
 /** A body that changes a record. */
-export const changesSchema = perResource<TSchema>((resources, resource) => {
+export const changesSchema = perResource((resources, resource) => {
   const properties = Object.entries(resource.fields)
     .filter(([, field]) => field.write !== "never")
     .map(([name]) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]);
   const [shown] = requiredFields(resource);
-  return Type.Object(Object.fromEntries(properties) as TProperties, {
-    $id: `${schemaName(resource)}Changes`,
-    description: "The fields to change.",
-    examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
-  });
+  return Type.Unsafe<SentFields>(
+    Type.Object(Object.fromEntries(properties) as TProperties, {
+      $id: `${schemaName(resource)}Changes`,
+      description: "The fields to change.",
+      examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
+    }),
+  );
 });
 
 const requiredFields = ({ fields }: Resource): string[] =>
   Object.keys(fields).filter((name) => fields[name].write === "required");
 
 /** A body that creates a record. */
-export function creationSchema(resources: Resources, resource: Resource): TSchema {
+export function creationSchema(resources: Resources, resource: Resource) {
   const required = requiredFields(resource);
   const example = required.map((name) => [name, exampleOfField(resources, resource, name)]);
-  return {
+  return Type.Unsafe<SentFields>({
     $id: `New${schemaName(resource)}`,
     allOf: [changesSchema(resources, resource)],
     required,
     examples: [Object.fromEntries(example)],
-  } as TSchema;
+  });
 }
 
 /** The envelope of a list whose results have this schema. */
@@ -172,11 +187,22 @@ export function pageSchema<Row extends TSchema, Before extends TProperties = Rec
   return Type.Object(properties, named === undefined ? { description } : { $id: named, description });
 }
 
+/** A page of a list of records in JSON. */
+export interface RecordPage<Row = JsonRecord> {
+  previous: string | null;
+  next: string | null;
+  current: number;
+  total: number;
+  total_pages: number;
+  results: Row[];
+}
+
 /** A list of records. */
-export const listSchema = (resources: Resources, resource: Resource): TSchema => ({
-  ...pageSchema(recordSchema(resources, resource)),
-  description: `A page of ${makeNouns(resource).many}.`,
-});
+export const listSchema = (resources: Resources, resource: Resource) =>
+  Type.Unsafe<RecordPage>({
+    ...pageSchema(recordSchema(resources, resource)),
+    description: `A page of ${makeNouns(resource).many}.`,
+  });
 
 export interface Parameter {
   /** Name of the component, if operations share it. */

@@ -1,0 +1,81 @@
+import { type TSchema, Type } from "typebox";
+import { exampleId } from "../model/example.ts";
+import { makeNouns } from "../model/schema.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { DRY_RUN, ONCE } from "./parameters.ts";
+import { TEXT } from "./schema.ts";
+import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
+import { describeOperation } from "../../platform/describe-operation.ts";
+import type { OperationAbout } from "../../platform/operation.ts";
+
+/** OpenAPI descriptions of the inventory's operations, with the parts that follow from the others. */
+
+/** Parts of paths: description and example. The id of a record is described by its resource. */
+const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> = {
+  id: ["Id.", EXAMPLE_ID],
+  sub_id: ["Id of the annotation, note or file.", EXAMPLE_ID],
+  grant: ["Id of the grant: `grant` in the list of grants, `id` in the history.", EXAMPLE_ID],
+  user: ["Username or id.", "carol"],
+  group: ["Name or id.", "Microscopy"],
+  member: ["Username or id of the account.", "bob"],
+};
+
+const PREVIEW = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    count: Type.Integer({ description: "Number of planned changes." }),
+    records: Type.Integer({ description: "Number of records that they concern." }),
+    confirm: TEXT,
+    exposes: Type.Array(Type.Object({}), {
+      description: "Records that more people could view, with what becomes visible and what stays hidden.",
+    }),
+    changes: Type.Array(Type.Object({})),
+  },
+  {
+    $id: "Preview",
+    description:
+      "Preview of a dry run: the planned changes of each record, with the values before and after.",
+    examples: [{ dry_run: true, count: 1, records: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
+  },
+);
+
+/**
+ * The OpenAPI description of an operation. `lists`: the lists with the operation, if the path is relative to a list.
+ */
+export function describe(key: string, about: OperationAbout, lists: readonly RoutedResource[]): object {
+  const { parameters = [], status, returns, formats, errors = [], alternatives } = about;
+  const isPost = key.startsWith("POST ");
+  const writes = !key.startsWith("GET ") && !about.reads;
+  const dryRuns = parameters.includes(DRY_RUN);
+  const previews = dryRuns && (status !== undefined || !(returns || formats));
+  const names = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const parts: OperationAbout = {
+    ...about,
+    params: Object.fromEntries(names.map((name) => [name, inPath(name, lists)])),
+    parameters: [...parameters, ...(isPost && dryRuns ? [ONCE] : [])],
+    ...(previews ? { alternatives: { 200: PREVIEW, ...alternatives } } : {}),
+    errors: [400, 404, ...(writes ? ([409] as const) : []), ...errors],
+  };
+  return describeOperation(key, parts, "inventory");
+}
+
+function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
+  const [first, second] = lists;
+  if (name === "list") {
+    const segments = lists.map(({ segment }) => segment);
+    const $id = segments.length === RESOURCES.length ? { $id: name } : {};
+    const description = "The list; its slash may be encoded as %2F.";
+    return Type.Enum(segments, { ...$id, description, examples: [first.segment] });
+  }
+  const isRecord = name === "id" && first;
+  const noun = isRecord && (second ? "record" : first.name);
+  const [description, example] = isRecord
+    ? [`Id of ${makeNouns({ name: noun as string }).one}.`, exampleId(first)]
+    : PATH_PARAMETERS[name];
+  const $id = isRecord ? `${noun}_id` : name;
+  return (typeof example === "number" ? Type.Integer : Type.String)({
+    $id,
+    description,
+    examples: [example],
+  });
+}
