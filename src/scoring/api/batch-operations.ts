@@ -24,7 +24,7 @@ import {
   MatchesQuery,
   MAX_LISTED_ITEMS,
 } from "./batch-schemas.ts";
-import { describeContent, describeIdempotencyKey, OWNER_KEY } from "./json-operations.ts";
+import { describeContent, describeIdempotencyKey, OWNER_KEY } from "./openapi-parts.ts";
 import { readBody } from "./json-schemas.ts";
 import { readCommon, readProtein, type SubmissionContext } from "./submission.ts";
 

@@ -29,7 +29,7 @@ import {
   describeIdempotencyKey,
   describeLocation,
   OWNER_KEY,
-} from "./json-operations.ts";
+} from "./openapi-parts.ts";
 import {
   CorpusHash,
   CorpusSchema,

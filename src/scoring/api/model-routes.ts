@@ -9,7 +9,7 @@ import { identify } from "../corpus/find-proteins.ts";
 import type { JobModels, ModelQuery } from "../structure/job-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import { FILE, OWNER_KEY } from "./json-operations.ts";
+import { FILE, OWNER_KEY } from "./openapi-parts.ts";
 import { uuid } from "./json-schemas.ts";
 import { JobModelSchema } from "../structure/model-schemas.ts";
 

@@ -20,7 +20,7 @@ import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { TableView } from "../table/view.ts";
 import { readExpression, readMotifClass } from "../corpus/patterns.ts";
-import { describeContent, describeLocation, OWNER_KEY } from "./json-operations.ts";
+import { describeContent, describeLocation, OWNER_KEY } from "./openapi-parts.ts";
 import {
   DEFAULT_LIMIT,
   DownloadParameters,

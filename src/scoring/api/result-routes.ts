@@ -3,7 +3,7 @@ import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { type Handlers, notFinished } from "../jobs/handlers.ts";
-import { describeContent } from "./json-operations.ts";
+import { describeContent } from "./openapi-parts.ts";
 import { JointScanParameters, ResultParameters, ScanParameters, uuid } from "./json-schemas.ts";
 import { print } from "../results/print-thread.ts";
 import { NO_STORE } from "../../platform/json-response.ts";

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { renderToString } from "preact-render-to-string";
 import { filterFlags } from "../../../src/commands/filter-flags.ts";
 import { formatSchema } from "../../../src/scoring/api/json-schemas.ts";
-import { describeContent } from "../../../src/scoring/api/json-operations.ts";
+import { describeContent } from "../../../src/scoring/api/openapi-parts.ts";
 import { printTable } from "../../../src/scoring/results/print-table.ts";
 import { filterSchemas, matchProperties, orderSchema } from "../../../src/scoring/results/table-schemas.ts";
 import { readCell, type Column, matchObject } from "../../../src/scoring/table/column.ts";

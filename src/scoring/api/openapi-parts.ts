@@ -1,7 +1,7 @@
 import type { Content } from "../../platform/operation.ts";
 import type { FileFormat } from "../table/table-formats.ts";
 
-/** Parts of the descriptions of several operations. */
+/** Parts of the OpenAPI descriptions of several operations. */
 
 /** The content of a file in each format; JSON that has a schema of its own is left out. */
 export const describeContent = (formats: Readonly<Record<string, FileFormat>>, hasSchema = false): Content =>
