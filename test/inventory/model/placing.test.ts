@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Json, JsonObject } from "../../src/inventory/model/field.ts";
-import { type Answered, expectStatuses, type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json, JsonObject } from "../../../src/inventory/model/field.ts";
+import { type Answered, expectStatuses, type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Putting a record into a location takes the right to use it; those who may change a location may evict what is there. */
 

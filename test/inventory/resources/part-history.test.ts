@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Answered, type Lab, openLab } from "./harness.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "../harness.ts";
 
 /** Sub-resources and memberships have versions, a past, undo, restoring and purging, as records do. */
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { prepareSearch } from "../../src/inventory/index.ts";
-import { ALIVE } from "../../src/inventory/model/condition.ts";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { openStore } from "../../src/inventory/records/store.ts";
-import { type Lab, openLab, START } from "./harness.ts";
-import { seeded } from "./random.ts";
-import { computeRank, type Searched, views } from "./search-model.ts";
-import { EMPTY } from "./sample.ts";
+import { prepareSearch } from "../../../src/inventory/index.ts";
+import { ALIVE } from "../../../src/inventory/model/condition.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { openStore } from "../../../src/inventory/records/store.ts";
+import { type Lab, openLab, START } from "../harness.ts";
+import { seeded } from "../random.ts";
+import { computeRank, type Searched, views } from "../search-model.ts";
+import { EMPTY } from "../sample.ts";
 
 /** Random records and searches. Every answer equals that of a plain model of the rules. */
 

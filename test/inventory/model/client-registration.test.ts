@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, FLAT, findList, made, named, openClient } from "./client.ts";
-import type { Json } from "../../src/inventory/model/field.ts";
-import type { Lab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import { call, FLAT, findList, made, named, openClient } from "../client.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import type { Lab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** The registration of datasets by LabID's client, its table of files, and its usage logs. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { type Lab, openLab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** Annotations as columns of lists; annotation-meaning.test.ts compares filters and orderings with a plain model. */
 

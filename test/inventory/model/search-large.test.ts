@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Database } from "../../src/platform/sqlite.ts";
-import { type Lab, openLab } from "./harness.ts";
-import { seeded } from "./random.ts";
-import { EMPTY } from "./sample.ts";
-import { indexTexts } from "./text-index.ts";
-import { computeRank, type Searched, views } from "./search-model.ts";
+import type { Database } from "../../../src/platform/sqlite.ts";
+import { type Lab, openLab } from "../harness.ts";
+import { seeded } from "../random.ts";
+import { EMPTY } from "../sample.ts";
+import { indexTexts } from "../text-index.ts";
+import { computeRank, type Searched, views } from "../search-model.ts";
 
 /**
  * Thousands of records, of which many are found and most are hidden from most callers: the search stops early, tests

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { expectStatuses, type Lab, openLab } from "./harness.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { expectStatuses, type Lab, openLab } from "../harness.ts";
 
 /** Making a record public, or giving it to another group, is confirmed first, by its owner. */
 

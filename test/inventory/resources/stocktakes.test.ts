@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { expectStatuses, type Lab, openLab } from "./harness.ts";
-import { IDS, SAMPLE } from "./sample.ts";
+import { expectStatuses, type Lab, openLab } from "../harness.ts";
+import { IDS, SAMPLE } from "../sample.ts";
 
 /** Stocktakes compare scanned codes with the recorded contents of a location. */
 

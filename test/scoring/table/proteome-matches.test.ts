@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { ProteomeRow } from "../../src/scoring/proteome/table.ts";
-import { viewMatches } from "../../src/scoring/results/proteome-matches.ts";
-import { facetRows, type FilterValues } from "../../src/scoring/table/filters.ts";
-import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
-import { orderRows } from "../../src/scoring/table/view.ts";
-import { SAMPLE } from "./sample-prediction.ts";
+import type { ProteomeRow } from "../../../src/scoring/proteome/table.ts";
+import { viewMatches } from "../../../src/scoring/results/proteome-matches.ts";
+import { facetRows, type FilterValues } from "../../../src/scoring/table/filters.ts";
+import { MATCH_TABLES } from "../../../src/scoring/table/match-tables.ts";
+import { orderRows } from "../../../src/scoring/table/view.ts";
+import { SAMPLE } from "../sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
 

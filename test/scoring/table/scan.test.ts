@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { parse, schema } from "../../src/platform/schema.ts";
-import { type Scan, makeScan, ScanSchema } from "../../src/scoring/results/scan.ts";
-import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
-import { type JointScanObject, JointScanSchema } from "../../src/scoring/results/joint-scan.ts";
-import { SAMPLE } from "./sample-prediction.ts";
-import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+import { parse, schema } from "../../../src/platform/schema.ts";
+import { type Scan, makeScan, ScanSchema } from "../../../src/scoring/results/scan.ts";
+import { starterClasses } from "../../../src/scoring/corpus/motif-classes.ts";
+import { type JointScanObject, JointScanSchema } from "../../../src/scoring/results/joint-scan.ts";
+import { SAMPLE } from "../sample-prediction.ts";
+import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "../scoring-harness.ts";
 
 setDefaultTimeout(300_000);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Json } from "../../src/inventory/model/field.ts";
-import { ADDRESSES, call, FLAT, findList, made, named, NEW, openClient } from "./client.ts";
-import type { Lab } from "./harness.ts";
-import { IDS } from "./sample.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import { ADDRESSES, call, FLAT, findList, made, named, NEW, openClient } from "../client.ts";
+import type { Lab } from "../harness.ts";
+import { IDS } from "../sample.ts";
 
 /** The calls of LabID's command line client for each of its 25 models, with its parameters. */
 
