@@ -60,6 +60,11 @@ export const taskOperations = [
     description: "Work that takes longer than a request: the caller's own, also without an account.",
     query: Type.Object({
       kind: Type.Optional(Type.String({ description: "Only tasks of this kind, such as `batch`." })),
+      owner: Type.Optional(
+        Type.Enum(["me", "all"], {
+          description: "`me`: only the caller's own tasks, for administrators too.",
+        }),
+      ),
       limit: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -69,11 +74,13 @@ export const taskOperations = [
       ),
     }),
     returns: TaskList,
-    run({ query: { kind, limit = DEFAULT_LISTED }, request, context }, { tasks, ownership }: TaskParts) {
+    run({ query, request, context }, { tasks, ownership }: TaskParts) {
+      const { kind, owner, limit = DEFAULT_LISTED } = query;
       if (kind !== undefined && !tasks.kinds.includes(kind))
         throw new Problem("invalid_request", `kind: expected one of ${tasks.kinds.join(", ")}.`);
       const caller = ownership.identify(request);
-      const found = tasks.listAll(caller.isAdministrator ? null : caller.keys, limit, kind);
+      const seesAll = caller.isAdministrator && owner !== "me";
+      const found = tasks.listAll(seesAll ? null : caller.keys, limit, kind);
       return singlePage(found.map((task) => showTask(tasks, task, caller, context.baseUrl)));
     },
   }),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { getAuditLog } from "../accounts/audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { RepeatableRequest } from "../platform/idempotency-key.ts";
@@ -32,8 +33,9 @@ interface Running {
   shown: Pick<Task, "message" | "fraction" | "result">;
 }
 
-/** Milliseconds after which a write that failed, for example on a full disk, is tried again. */
+/** Milliseconds after which a write that failed, for example on a full disk, is tried again: at first, and at most. */
 const RETRY = 5000;
+const MAX_RETRY = 300_000;
 const STOPPED = "The server stopped while the task was running. Start it again.";
 
 /**
@@ -45,7 +47,9 @@ export class Tasks {
   readonly #kinds = new Map<string, TaskKind>();
   readonly #sources: TaskSource[] = [];
   readonly #running = new Map<string, Running>();
-  #closed = false;
+  /** Ends of tasks that a damaged database did not take. */
+  readonly #unstored = new Map<string, Pick<Task, "state" | "ended" | "message">>();
+  readonly #closing = new AbortController();
   /** Called when a task has changed. */
   changed: () => void = () => {};
 
@@ -124,7 +128,7 @@ export class Tasks {
 
   /** @throws Problem conflict if a task of the kind runs and allows no other; busy while the service stops */
   requireTurn(kind: Pick<TaskKind, "name" | "whileRunning">): void {
-    if (this.#closed) throw new Problem("busy", "The service is stopping.");
+    if (this.#closing.signal.aborted) throw new Problem("busy", "The service is stopping.");
     const [running] = kind.whileRunning === "refuse" ? this.#ofKind(kind) : [];
     if (running === undefined) return;
     const by = this.find(running).client.replace(/^user /, "");
@@ -209,7 +213,7 @@ export class Tasks {
 
   /** Interrupts all work. What can continue does so at the next start. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     const running = [...this.#running.values()];
     for (const { stop } of running) stop.abort(new Error("stopped"));
     await Promise.all(running.map(({ done }) => done));
@@ -233,8 +237,8 @@ export class Tasks {
   }
 
   #runNext(kind: TaskKind): void {
-    if (this.#closed || this.#ofKind(kind).length > 0) return;
-    const [next] = this.#table.unfinished(kind.name);
+    if (this.#closing.signal.aborted || this.#ofKind(kind).length > 0) return;
+    const next = this.#table.unfinished(kind.name).find(({ id }) => !this.#unstored.has(id));
     if (next) this.#run(kind, next, kind.run!);
   }
 
@@ -257,7 +261,9 @@ export class Tasks {
       .then(() => {
         this.changed();
         if (kind.whileRunning === "wait") this.#runNext(kind);
-      });
+      })
+      // A damaged database may not tell the next one.
+      .catch((error: unknown) => this.options.log.problem("task", { cause: String(error) }));
     this.#running.set(task.id, { kind, stop, done, shown });
   }
 
@@ -265,7 +271,7 @@ export class Tasks {
   async #perform(task: StoredTask, work: Work, report: Report): Promise<void> {
     const { clock, log } = this.options;
     const { id, kind } = task;
-    if (task.state === "queued") await this.#write(() => this.#table.start(id, clock.now()));
+    if (task.state === "queued") await this.#write(id, () => this.#table.start(id, clock.now()));
     let state: "finished" | "failed" = "finished";
     let outcome: Outcome;
     try {
@@ -278,26 +284,37 @@ export class Tasks {
       outcome = { message: Problem.from(error).message };
     }
     const { message, result = null } = outcome;
-    await this.#write(() => this.#table.end(id, state, { ended: clock.now(), message, result }));
+    await this.#write(id, () => this.#table.end(id, state, { ended: clock.now(), message, result }));
   }
 
-  /** Writes when no other writer is at work; tries again after an error, until the service stops. */
-  async #write(action: () => void): Promise<void> {
-    const { database, log } = this.options;
-    for (;;) {
+  /**
+   * Writes when no other writer is at work; tries again after an error, ever more seldom, until the service stops. In a
+   * damaged database, which will not take it, the task counts as failed.
+   */
+  async #write(task: string, action: () => void): Promise<void> {
+    const { database, clock, log } = this.options;
+    const { signal } = this.#closing;
+    for (let pause = RETRY; ; pause = Math.min(2 * pause, MAX_RETRY)) {
       try {
         await getWriteLock(database).free();
         return action();
       } catch (error) {
-        log.problem("task", { cause: String(error) });
-        if (this.#closed) return;
-        await Bun.sleep(RETRY);
+        log.problem("task", { task, cause: String(error) });
+        const { code, message } = Problem.from(error);
+        if (code === "database_damaged") {
+          const text = `The outcome could not be stored. ${message}`;
+          this.#unstored.set(task, { state: "failed", ended: clock.now(), message: text });
+          return;
+        }
+        await sleep(pause, undefined, { signal }).catch(() => {});
+        if (signal.aborted) return;
       }
     }
   }
 
   #withProgress(task: StoredTask): StoredTask {
-    const shown = taskHasEnded(task.state) ? undefined : this.#running.get(task.id)?.shown;
+    const { id, state } = task;
+    const shown = taskHasEnded(state) ? undefined : (this.#unstored.get(id) ?? this.#running.get(id)?.shown);
     return shown ? { ...task, ...shown } : task;
   }
 

@@ -68,6 +68,8 @@ test("owners list their tasks, administrators all tasks, and strangers none", as
   expect(await listed(ANONYMOUS_IDENTITY)).toEqual([]);
   expect(await listed(as("ada"))).toEqual([examination, key, bob]);
   expect(await listed(as("ada"), "?kind=job")).toEqual([key, bob]);
+  expect(await listed(as("ada"), "?owner=me")).toEqual([examination]);
+  expect(await listed(as("bob"), "?owner=all")).toEqual([bob]);
   expect(await listed(as("ada"), "?kind=examination")).toEqual([examination]);
   expect(await listed(as("ada"), "?limit=1")).toEqual([examination]);
 });

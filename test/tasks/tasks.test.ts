@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import type { Database } from "../../src/platform/sqlite.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { Problem } from "../../src/problem.ts";
 import type { Report, Task, TaskKind } from "../../src/tasks/task.ts";
 import { Tasks } from "../../src/tasks/tasks.ts";
@@ -52,6 +56,18 @@ function manual() {
     return { message: "Copied.", result: { files: 2 } };
   };
   return { reports, ends, work };
+}
+
+/** Overwrites the first page of an index, also in the memory of SQLite. */
+function damageIndex(path: string, name: string): void {
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const { page, size } = database
+    .query("SELECT rootpage AS page, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = ?")
+    .get(name) as { page: number; size: number };
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(size, 0xff), 0, size, (page - 1) * size);
+  closeSync(file);
+  database.run("PRAGMA shrink_memory");
 }
 
 async function ended(tasks: Tasks, id: string): Promise<Task> {
@@ -108,6 +124,40 @@ test("opens for readers while nothing can be written, and ends tasks left behind
 test("throws what is not an error of the disk at the start", () => {
   database.run("ALTER TABLE task RENAME TO lost");
   expect(() => open(KIND)).toThrow("no such table: task");
+});
+
+test("a damaged database does not take the end of a task, which counts as failed and is tried once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "labd-tasks-"));
+  database.close();
+  database = openDatabase(join(folder, "labd.sqlite"), MIGRATIONS);
+  const { ends, work } = manual();
+  const kind: TaskKind<string> = { ...KIND, whileRunning: "wait", run: work };
+  const tasks = open(kind);
+  const { id } = tasks.start(kind, ADA);
+  await waitFor(() => ends.length === 1);
+  damageIndex(join(folder, "labd.sqlite"), "task_unfinished");
+  ends[0].resolve();
+  const message =
+    "The outcome could not be stored. The database is damaged. Stop labd, copy the data directory elsewhere, and restore the last backup.";
+  expect(await ended(tasks, id)).toMatchObject({ state: "failed", ended: now, message });
+  await expect(tasks.cancel(id)).rejects.toThrow("already ended: it is failed");
+  // The second one is that of the search for the next task.
+  await waitFor(() => problems.length === 2);
+  expect(ends).toHaveLength(1);
+  rmSync(folder, { recursive: true });
+});
+
+test("the end of a task is tried again until the service stops", async () => {
+  const { ends, work } = manual();
+  const tasks = open(KIND);
+  const { id } = tasks.start(KIND, ADA, work);
+  database.run("PRAGMA query_only = ON");
+  ends[0].resolve();
+  await waitFor(() => problems.length === 1);
+  expect(tasks.find(id)).toMatchObject({ state: "running" });
+  await tasks.close();
+  expect(problems).toEqual([expect.stringContaining("readonly database")]);
+  database.run("PRAGMA query_only = OFF");
 });
 
 test("cancelling waits until the work has ended", async () => {

@@ -6,6 +6,7 @@ import { itemReader, readJobs } from "../batch/run.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
+import { Checkbox } from "../components/field.tsx";
 import { useFollowed } from "../components/follow.ts";
 import { useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -13,6 +14,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatTime, Time } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
+import { useSession } from "../session.ts";
 import { EXAMPLES } from "../score/examples.ts";
 import { proteinDraft } from "../score/job.ts";
 import { currentBatchQuery } from "../score/old-addresses.ts";
@@ -78,15 +80,24 @@ function NewBatch() {
   );
 }
 
-/** Batches on the server: the person's own, or those of this browser. */
+/** Batches on the server: the person's own, or those of this browser; for administrators also those of all users. */
 function RecentBatches() {
-  const tasks = useLoaded("batches", (signal) =>
-    call("GET /api/tasks/", { query: { kind: "batch", limit: RECENT }, signal }),
+  const isAdministrator = useSession()?.user.is_superuser === true;
+  const [owner, setOwner] = useState<"me" | "all">("me");
+  const tasks = useLoaded(owner, (signal) =>
+    call("GET /api/tasks/", { query: { kind: "batch", limit: RECENT, owner }, signal }),
   );
   const batches = tasks.value?.results ?? [];
-  if (batches.length === 0) return null;
+  if (batches.length === 0 && !isAdministrator) return null;
   return (
     <Card title="Recent batches" bare>
+      {isAdministrator && (
+        <Checkbox
+          label="Show batches of all users"
+          checked={owner === "all"}
+          onChange={(on) => setOwner(on ? "all" : "me")}
+        />
+      )}
       <ul class="list">
         {batches.map(({ id, subject, state, created }) => (
           <li key={id}>
