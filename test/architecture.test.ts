@@ -83,10 +83,10 @@ const RULES: Record<string, Rule> = {
     files: PLATFORM,
     packages: ["elysia", "typebox", "jose", "ldapts", "oauth4webapi", "node:"],
   },
-  "src/tasks": { files: ["src/accounts", ...PLATFORM], packages: ["elysia", "typebox"] },
+  "src/tasks": { files: ["src/accounts", ...PLATFORM], packages: ["node:", "elysia", "typebox"] },
   "src/webhooks": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
-    packages: ["elysia", "typebox", "node:"],
+    packages: ["node:", "elysia", "typebox", "node:"],
   },
   "src/reminders": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
