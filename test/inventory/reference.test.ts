@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { listParameters } from "../../src/inventory/model/schema.ts";
+import { listParameters } from "../../src/inventory/model/list-parameters.ts";
 import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
 import { findErrors, listOperations, type Paths, listProperties } from "../described.ts";

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
-import { inQuery, listParameter, OTHER_FILTERS, type Parameter } from "../model/schema.ts";
+import { inQuery, listParameter, OTHER_FILTERS, type Parameter } from "../model/list-parameters.ts";
 import { BOOLEAN, COUNT } from "./schema.ts";
 import {
   type Method,

@@ -7,7 +7,7 @@ import { Attachments, toContent, type FileParent, type Upload } from "../records
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { exampleId } from "../model/example.ts";
-import { inQuery } from "../model/schema.ts";
+import { inQuery } from "../model/list-parameters.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
 import { consumable } from "../resources/consumable.ts";

@@ -13,7 +13,7 @@ import {
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../../platform/parse-json.ts";
-import { inQuery } from "../model/schema.ts";
+import { inQuery } from "../model/list-parameters.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, asObject, respond, respondJson } from "./call.ts";
 import { PAGE_FORMAT } from "./parameters.ts";

@@ -6,7 +6,7 @@ import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
-import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
+import { listParameter, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { placeFields, whereIn } from "../model/search-query.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson } from "./call.ts";

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, KINDS, parseInstant } from "../mo
 import { parameterProblem } from "../model/filter.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { listAssays, register, type Registration } from "../records/registration.ts";
-import { inQuery, OTHER_FILTERS } from "../model/schema.ts";
+import { inQuery, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
 import { datafileTable } from "./datafile-table.ts";

@@ -1,14 +1,8 @@
 import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import {
-  changesSchema,
-  creationSchema,
-  listParameters,
-  listSchema,
-  recordSchema,
-  makeNouns,
-} from "../model/schema.ts";
+import { listParameters } from "../model/list-parameters.ts";
+import { changesSchema, creationSchema, listSchema, recordSchema, makeNouns } from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";

@@ -1,13 +1,11 @@
 import { type TSchema, Type } from "typebox";
+import { inQuery, listParameters, OTHER_FILTERS } from "../model/list-parameters.ts";
+import { metadata } from "../model/metadata.ts";
 import {
   changesSchema,
   creationSchema,
-  inQuery,
-  listParameters,
   listSchema,
-  metadata,
   makeNouns,
-  OTHER_FILTERS,
   recordSchema,
   schemaName,
   valueSchema,

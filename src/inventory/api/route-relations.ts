@@ -5,7 +5,7 @@ import { withAnnotations } from "../model/annotation-type.ts";
 import { parseListPath } from "../model/annotation-filter.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { FIRST_PAGE, type Listing, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
-import { listParameter, OTHER_FILTERS } from "../model/schema.ts";
+import { listParameter, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { nullable } from "../../platform/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";

@@ -6,7 +6,8 @@ import { LIMITS } from "../model/limits.ts";
 import { isFileFormat, parseListing, RIGHTS_PARAMETERS } from "../model/listing.ts";
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
-import { makeLabel, makeNouns, schemaName } from "../model/schema.ts";
+import { makeLabel } from "../model/metadata.ts";
+import { makeNouns, schemaName } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   type DeletedFilter,

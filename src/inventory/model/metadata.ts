@@ -1,0 +1,156 @@
+import { annotationName, isSearchable, valueField } from "./annotation-type.ts";
+import { type Field, isComparable, isObject, type Json, type JsonObject } from "./field.ts";
+import { LOOKUPS, OPERATORS } from "./operator.ts";
+import { type AnnotationType, findTarget, isGuarded, type Resource, type Resources } from "./resource.ts";
+import { capitalized } from "../../platform/words.ts";
+
+/** The answer to OPTIONS of a list. */
+
+/** Types as the metadata of Django REST framework calls them. */
+const METADATA_TYPES: Record<Field["kind"], string> = {
+  text: "string",
+  flag: "boolean",
+  integer: "integer",
+  number: "float",
+  instant: "datetime",
+  uuid: "string",
+  json: "field",
+  reference: "field",
+  computed: "field",
+};
+
+/** The name of a field or a list as people read it. */
+export const makeLabel = (name: string): string =>
+  name === "id" ? "ID" : capitalized(name.replaceAll("_", " "));
+
+const describeForm = (name: string, { form, kind, initial }: Field): JsonObject => ({
+  label: form?.label ?? makeLabel(name),
+  form: (form as Json | undefined) ?? null,
+  initial: kind === "flag" ? initial === 1 : null,
+});
+
+/** The list of choices of a reference, their name there, and how records contain it; no path crosses a plain id. */
+function describeReference(resources: Resources, field: Field): Json {
+  const far =
+    field.kind === "reference" ? findTarget(resources, field) : resources.get(field.form?.idsOf ?? "");
+  if (!far) return null;
+  const printed = field.kind === "reference" ? far.shownAs : "plain id";
+  return { segment: far.segment ?? `${far.name}s`, key: far.key, printed };
+}
+
+/** One field for the forms, tables and filter editors of the pages. */
+function describeField(resources: Resources, name: string, field: Field): Json {
+  const far = field.kind === "reference" ? findTarget(resources, field) : undefined;
+  const compared = far ? "text" : field.kind;
+  const lookups = [...LOOKUPS].filter(([, operator]) =>
+    (OPERATORS[operator].kinds as readonly string[]).includes(compared),
+  );
+  return {
+    kind: field.day ? "date" : field.kind,
+    ...describeForm(name, field),
+    help_text: field.doc,
+    shown: field.shown,
+    write: field.write,
+    nullable: field.nullable,
+    blank: field.blank ?? true,
+    max_length: field.maxLength ?? null,
+    choices: field.choices ? [...field.choices] : null,
+    rule: field.pattern?.rule ?? null,
+    reference: describeReference(resources, field),
+    ...(field.places ? { places: true } : {}),
+    lookups: isComparable(field) ? [...lookups.map(([lookup]) => lookup), "in", "isnull"] : [],
+    sortable: isComparable(field) && field.kind !== "json",
+    for_clients: field.forClients ?? false,
+  };
+}
+
+/** An annotation type in the same form, with what only annotations have. */
+function describeAnnotation(resources: Resources, type: AnnotationType): Json {
+  const field = resources.annotationValue!.fields[valueField(resources, type)];
+  const { reference, lookups, sortable, ...described } = describeField(
+    resources,
+    type.name,
+    field,
+  ) as JsonObject;
+  const category = type.type === "NUMBERUNIT" ? type.unit_category : type.cv_category;
+  const terms = category === null ? { category__kind: "unit" } : { category_id: category };
+  const choices =
+    type.value_choices === null
+      ? undefined
+      : (JSON.parse(type.value_choices) as Json[][]).map((pair) => pair.map(String));
+  const [, kind] = /\?type=(\w+)$/.exec(type.choices_target) ?? [];
+  return {
+    ...described,
+    label: type.label || type.name,
+    help_text: type.help_text,
+    shown: "extra",
+    write: type.readonly ? "never" : "optional",
+    nullable: true,
+    choices: choices ? choices.map(([value]) => value) : null,
+    form: choices ? { words: Object.fromEntries(choices.map(([value, label]) => [value, [label]])) } : null,
+    reference: isObject(reference)
+      ? { ...reference, filter: field.to === "term" ? terms : kind ? { type: kind } : {} }
+      : null,
+    lookups: isSearchable(type) ? lookups : [],
+    sortable: type.sortable && sortable,
+    annotation: {
+      id: type.id,
+      type: type.type,
+      multiple: type.multiple,
+      used: type.used,
+      list_visibility: type.list_visibility,
+      model_type: type.model_type,
+      // The list of units of an amount.
+      units:
+        type.type === "NUMBERUNIT"
+          ? { segment: "vocabularies/terms", key: "name", printed: "id", filter: terms }
+          : null,
+    },
+  };
+}
+
+/** One field as the metadata of Django REST framework describe it. */
+const describeAction = (name: string, field: Field): Json => ({
+  type: field.choices ? "choice" : field.day ? "date" : METADATA_TYPES[field.kind],
+  required: field.write === "required",
+  read_only: field.write === "never",
+  label: makeLabel(name),
+  help_text: field.doc,
+  ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
+  ...(field.choices ? { choices: field.choices.map((value) => ({ value, display_name: value })) } : {}),
+});
+
+/** The answer to OPTIONS. `methods`: those by which the caller may write. */
+export function metadata(resources: Resources, resource: Resource, methods: readonly string[]): Json {
+  const fields = (describe: (name: string, field: Field) => Json): Json =>
+    Object.fromEntries(
+      Object.entries(resource.fields)
+        .filter(([, { shown }]) => shown !== "internal")
+        .map(([name, field]) => [name, describe(name, field)]),
+    );
+  const actions = Object.fromEntries(methods.map((method) => [method, fields(describeAction)]));
+  return {
+    name: resource.segment ?? resource.name,
+    description: resource.summary,
+    renders: [
+      "application/json",
+      "text/html",
+      "text/csv",
+      "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ],
+    parses: ["application/json"],
+    model: resource.model,
+    key: resource.key,
+    ordering: [...resource.defaultOrder],
+    guarded: isGuarded(resource),
+    annotations: Object.fromEntries(
+      (resource.annotations?.offered() ?? []).map((type) => [
+        annotationName(type),
+        describeAnnotation(resources, type),
+      ]),
+    ),
+    operators: Object.fromEntries([...LOOKUPS].map(([lookup, name]) => [lookup, OPERATORS[name].sentence])),
+    fields: fields((name, field) => describeField(resources, name, field)),
+    ...(methods.length === 0 ? {} : { actions }),
+  };
+}
