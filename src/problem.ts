@@ -191,7 +191,7 @@ export class Problem extends Error {
 
   constructor(code: Code, reason: string, details: ProblemDetails = {}) {
     const { path, character, problems } = details;
-    super(path ? `${printPath(path)}: ${inText(character, reason)}` : reason, { cause: details.cause });
+    super(path ? `${printPath(path)}: ${placeInText(character, reason)}` : reason, { cause: details.cause });
     this.name = "Problem";
     this.code = code;
     this.reason = reason;
@@ -215,7 +215,7 @@ export class Problem extends Error {
   }
 
   /** The problem, the first of several, in the words of an interface. @param print the place of a path, such as `--pattern 2` */
-  inTerms(print: (path: Path) => string): Problem {
+  translatePaths(print: (path: Path) => string): Problem {
     const [{ code, path, character, reason } = this] = this.problems;
     if (!path) return this;
     const { headers, cause } = this;
@@ -273,13 +273,13 @@ export class Problem extends Error {
 const printPath = (path: Path): string =>
   path.map((part, i) => (typeof part === "number" ? `[${part}]` : `${i > 0 ? "." : ""}${part}`)).join("");
 
-const inText = (character: number | undefined, reason: string): string =>
+const placeInText = (character: number | undefined, reason: string): string =>
   character === undefined ? reason : `character ${character}: ${reason}`;
 
 /** Messages by field: a problem within a list or an object counts for the field that holds it. */
 function toFieldErrors({ path, character, reason, message }: Problem): Record<string, string[]> {
   const [field, ...rest] = path!;
-  return { [field]: [rest.length === 0 ? inText(character, reason) : message] };
+  return { [field]: [rest.length === 0 ? placeInText(character, reason) : message] };
 }
 
 /** Collects the problems of a request, so that its client gets all of them at once. */

@@ -57,7 +57,7 @@ test.each<[Path, number | undefined, string, Record<string, string[]>, string]>(
   (path, character, message, fields, inTerms) => {
     const problem = new Problem("invalid_pattern", "wrong.", { path, character });
     expect([problem.message, problem.fields]).toEqual([message, fields]);
-    const translated = problem.inTerms((path) => `<${path.join(" ")}>`);
+    const translated = problem.translatePaths((path) => `<${path.join(" ")}>`);
     expect([translated.message, translated.code]).toEqual([inTerms, "invalid_pattern"]);
   },
 );
@@ -85,7 +85,7 @@ test("problems of one request are collected; an interface that reports one repor
   }
   const fields = { a: ["one."], b: ["b[0]: two."] };
   expect(thrown).toMatchObject({ code: "invalid_request", message: "a: one.", fields, more: { more: 1 } });
-  expect((thrown as Problem).inTerms(([name]) => `--${name}`)).toMatchObject({
+  expect((thrown as Problem).translatePaths(([name]) => `--${name}`)).toMatchObject({
     code: "invalid_pattern",
     message: "--a: one.",
   });

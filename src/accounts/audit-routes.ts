@@ -69,13 +69,13 @@ export const auditOperations = [
 ];
 
 /** Lets other requests run, as the log may be long. */
-const otherRequests = () => new Promise(setImmediate);
+const yieldToRequests = () => new Promise(setImmediate);
 
 async function readPage(log: AuditLog, filter: AuditFilter, size: number, parameters: URLSearchParams) {
   const found: AuditEntry[] = [];
   for (const page of log.latestPages(filter, size + 1)) {
     found.push(...page);
-    if (found.length <= size) await otherRequests();
+    if (found.length <= size) await yieldToRequests();
   }
   const results = found.slice(0, size);
   parameters.set("before", String(results.at(-1)?.seq));
@@ -90,7 +90,7 @@ function jsonLines(log: AuditLog, filter: AuditFilter): ReadableStream<Uint8Arra
     {
       async pull(controller) {
         for (;;) {
-          await otherRequests();
+          await yieldToRequests();
           const { value: page, done } = pages.next();
           if (done) return controller.close();
           const lines = page.map((entry) => `${canonical(entry)}\n`).join("");

@@ -48,7 +48,7 @@ export const identityOperations = [
     summary: "List linked accounts",
     returns: IdentityList,
     run(_, { accounts, identities, settings }: IdentityParts) {
-      const found = PROVIDERS.flatMap((provider) => identities.byProvider(provider));
+      const found = PROVIDERS.flatMap((provider) => identities.listByProvider(provider));
       const results = found.map((identity) => ({
         username: accounts.readActor(identity.user).username!,
         provider: identity.provider,

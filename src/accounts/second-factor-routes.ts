@@ -39,10 +39,10 @@ const SecondFactorList = pageSchema(
   }),
 );
 
-const byCode = { access: "enrolling", body: Code, errors: [409] } as const;
+const codeAccess = { access: "enrolling", body: Code, errors: [409] } as const;
 
 /** The caller's second factor. */
-const ownOperations = [
+const accountOperations = [
   operation("GET /api/account/second-factor", {
     access: "enrolling",
     summary: "Get your second factor",
@@ -74,7 +74,7 @@ const ownOperations = [
     },
   }),
   operation("POST /api/account/second-factor/confirm", {
-    ...byCode,
+    ...codeAccess,
     summary: "Enable the second factor",
     description: "Requires a code, which proves that the app has the secret. Your other sessions end.",
     returns: RecoveryCodes,
@@ -89,7 +89,7 @@ const ownOperations = [
     },
   }),
   operation("POST /api/account/second-factor/recovery-codes", {
-    ...byCode,
+    ...codeAccess,
     summary: "Replace the recovery codes",
     returns: RecoveryCodes,
     async run({ caller, body }, { accounts }: AccountParts) {
@@ -98,7 +98,7 @@ const ownOperations = [
     },
   }),
   operation("POST /api/account/second-factor/remove", {
-    ...byCode,
+    ...codeAccess,
     summary: "Remove the second factor",
     async run({ caller, body }, { accounts }: AccountParts) {
       await useCode(accounts, caller, body.code);
@@ -145,7 +145,7 @@ const administrationOperations = [
 ];
 
 /** The caller's second factor, and second factors that administrators see and reset. */
-export const secondFactorOperations = [...ownOperations, ...administrationOperations];
+export const secondFactorOperations = [...accountOperations, ...administrationOperations];
 
 function requireBrowser(actor: Actor): void {
   if (actor.via !== "session")

@@ -2,7 +2,13 @@ import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
 import { readCookie, printCookie } from "../platform/cookie.ts";
 import { withReserve } from "../platform/disk-reserve.ts";
-import { findBasePath, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
+import {
+  findBasePath,
+  isFromOwnPage,
+  isUnsafe,
+  ownOrigin,
+  type PublicUrlOptions,
+} from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
@@ -221,7 +227,7 @@ export class Sessions {
 
   /** Refuses a request made by another site's page. @throws Problem forbidden */
   requireSameOrigin(request: Request): void {
-    if (fromOwnPage(request, this.options) === false) throw csrfFailed("Origin checking failed.");
+    if (isFromOwnPage(request, this.options) === false) throw csrfFailed("Origin checking failed.");
   }
 
   /**
@@ -236,7 +242,7 @@ export class Sessions {
       if (given.length === expected.length && timingSafeEqual(given, expected)) return;
       throw csrfFailed("CSRF token incorrect.");
     }
-    const isOwn = fromOwnPage(request, this.options);
+    const isOwn = isFromOwnPage(request, this.options);
     if (isOwn === undefined) throw csrfFailed("CSRF token missing. Send it as X-CSRFToken.");
     if (!isOwn) throw csrfFailed("Origin checking failed.");
   }

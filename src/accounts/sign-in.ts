@@ -51,9 +51,9 @@ const MAX_REMEMBERED = 1000;
 /** Signing in by password. Every way to do so passes here, and with it throttling and the second factor. */
 export class SignIns {
   /** By account, and known browser or address. */
-  private readonly byOrigin: GrowingDelay;
-  private readonly byAccount: Throttle;
-  private readonly byAddress: Throttle;
+  private readonly originDelay: GrowingDelay;
+  private readonly accountThrottle: Throttle;
+  private readonly addressThrottle: Throttle;
   /** Basic passwords verified recently, by keyed hash. `hash`: that of a local password; null for an external one. */
   private readonly remembered = new Map<string, { user: number; hash: string | null; until: number }>();
   private readonly hashKey = crypto.getRandomValues(new Uint8Array(32));
@@ -61,9 +61,9 @@ export class SignIns {
   externalPasswords: ExternalPasswords | undefined;
 
   constructor(private readonly parts: SignInParts) {
-    this.byOrigin = new GrowingDelay(parts.clock);
-    this.byAccount = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, parts.clock);
-    this.byAddress = new Throttle(LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, parts.clock);
+    this.originDelay = new GrowingDelay(parts.clock);
+    this.accountThrottle = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, parts.clock);
+    this.addressThrottle = new Throttle(LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, parts.clock);
   }
 
   /**
@@ -121,9 +121,9 @@ export class SignIns {
     const account = throttleKey(username);
     const browser = this.knownBrowser(username);
     const origin = `${account} ${browser ?? address ?? ""}`;
-    const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
-    if (browser === undefined) counters.push([this.byAccount, account]);
-    if (browser === undefined && address !== undefined) counters.push([this.byAddress, address]);
+    const counters: [AttemptCounter, string][] = [[this.originDelay, origin]];
+    if (browser === undefined) counters.push([this.accountThrottle, account]);
+    if (browser === undefined && address !== undefined) counters.push([this.addressThrottle, address]);
     const attempt = new Attempt(counters);
     const wait = attempt.wait();
     if (wait > 0) {
@@ -134,7 +134,7 @@ export class SignIns {
     try {
       const result = await work(address, browser);
       attempt.forgive();
-      this.byOrigin.forget(origin);
+      this.originDelay.forget(origin);
       return result;
     } catch (error) {
       const code = error instanceof Problem ? error.code : "";

@@ -169,7 +169,7 @@ interface Opened {
   clock: Clock;
 }
 
-type Parts = Awaited<ReturnType<typeof openParts>>;
+type OpenedServices = Awaited<ReturnType<typeof openParts>>;
 
 /** The services and their shared parts. */
 async function openParts(config: Config, { database, storage, log, clock }: Opened) {
@@ -251,7 +251,11 @@ async function openParts(config: Config, { database, storage, log, clock }: Open
   };
 }
 
-async function makeAnswer(config: Config, parts: Parts, notReadyReasons: () => string[]): Promise<Answer> {
+async function makeAnswer(
+  config: Config,
+  parts: OpenedServices,
+  notReadyReasons: () => string[],
+): Promise<Answer> {
   // Most commands show no pages.
   const { pageForJson, pageForMissing, pageForReference, webRoutes } = await import("../web/index.ts");
   const { accounts, database } = parts;
@@ -320,7 +324,7 @@ const serviceRoutes = (
     taskRoutes,
     tasks,
     webhooks,
-  }: Parts,
+  }: OpenedServices,
 ): HttpOptions["services"] => [
   metricsRoutes(metrics, config.metrics_token, (request) =>
     isOwnHost(request, allowedHosts(config), publicUrlOptions(config)),
@@ -402,7 +406,7 @@ async function addFirstAdministrator(accounts: Accounts, password: string): Prom
   await accounts.addUser({ username: "admin", password, superuser: true });
 }
 
-function notReadyReasons({ database, storage }: Parts): string[] {
+function notReadyReasons({ database, storage }: OpenedServices): string[] {
   try {
     database.query("SELECT 1").get();
     return [storage.problem()?.message ?? []].flat();

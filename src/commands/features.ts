@@ -65,7 +65,7 @@ export const features: Command = {
       run: (call) =>
         withScoring(call, ({ features: files }) => {
           const [accession] = call.operands;
-          const found = files.ofProteins([accession]).get(accession);
+          const found = files.findByAccession([accession]).get(accession);
           if (!found) throw new Problem("not_found", `No imported file has features of ${accession}.`);
           return call.printJson(found);
         }),

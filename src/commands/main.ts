@@ -86,14 +86,14 @@ export async function main(
       "labd --help",
     );
   } catch (error) {
-    const problem = systemProblem(error) ?? ofCommand(error);
+    const problem = systemProblem(error) ?? toCommandProblem(error);
     reportFailure(problem, name, streams);
     return problem.exitCode;
   }
 }
 
 /** Commands have no request id, and print the cause. */
-function ofCommand(error: unknown): Problem {
+function toCommandProblem(error: unknown): Problem {
   const problem = Problem.from(error);
   if (problem.code !== "internal" || error instanceof Problem) return problem;
   const text = `Unexpected error: ${String((error as Error)?.message ?? error)}. This is a defect of labd; report it with what follows.`;

@@ -38,7 +38,8 @@ export async function runCommand(
   try {
     return (await action.run(call)) ?? 0;
   } catch (thrown) {
-    const error = thrown instanceof Problem ? thrown.inTerms((path) => printFlag(path, command)) : thrown;
+    const error =
+      thrown instanceof Problem ? thrown.translatePaths((path) => printFlag(path, command)) : thrown;
     if (!command.settings.includes("data_dir")) throw error;
     // The configuration itself may be the failure.
     throw explainFailure(readConfig(call.sources()).config.data_dir, error);

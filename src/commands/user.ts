@@ -107,7 +107,7 @@ function usersAsJson(opened: Opened, users: readonly UserRecord[]): object[] {
     is_active: user.is_active === 1,
     is_superuser: user.is_superuser === 1,
     second_factor: opened.accounts.secondFactors.isOn(user.rid),
-    linked: identities.ofUser(user.rid).map(({ provider, label }) => ({ provider, label })),
+    linked: identities.listByUser(user.rid).map(({ provider, label }) => ({ provider, label })),
     last_login: timestamp(user.last_login),
   }));
 }
@@ -119,7 +119,7 @@ function userTable(opened: Opened, users: readonly UserRecord[]): string {
       user.is_active === 1 ? "active" : "disabled",
       ...(user.is_superuser === 1 ? ["admin"] : []),
       ...(opened.accounts.secondFactors.isOn(user.rid) ? ["second factor"] : []),
-      ...identities.ofUser(user.rid).map(({ provider }) => provider),
+      ...identities.listByUser(user.rid).map(({ provider }) => provider),
     ];
     return [user.username, user.full_name, user.group_name, states.join(", "), formatMinute(user.last_login)];
   });

@@ -121,19 +121,19 @@ export class FarmWorker {
    */
   async drain(milliseconds: number): Promise<boolean> {
     this.#draining = true;
-    await within(1000, this.#register());
+    await endsWithin(1000, this.#register());
     const closed = this.#closeWorker();
-    await within(1000, this.#families.stop());
-    if (!(await within(milliseconds, closed))) {
+    await endsWithin(1000, this.#families.stop());
+    if (!(await endsWithin(milliseconds, closed))) {
       this.#pool.close();
       this.#executor.releaseWaiting();
     }
-    const isClean = await within(5000, closed);
+    const isClean = await endsWithin(5000, closed);
     this.#ended = true;
     this.#pool.close();
-    if (isClean) await within(1000, removeWorker(this.#redis!, this.name));
+    if (isClean) await endsWithin(1000, removeWorker(this.#redis!, this.name));
     this.#redis!.disconnect();
-    await within(1000, this.#loop);
+    await endsWithin(1000, this.#loop);
     return isClean;
   }
 
@@ -332,7 +332,7 @@ export class FarmWorker {
 }
 
 /** True if work succeeds within so many milliseconds. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);
   work.then(

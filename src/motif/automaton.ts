@@ -76,7 +76,7 @@ function compileProgram(
 }
 
 function emit(builder: Builder, node: Node, op: number, first: number, second = -1): number {
-  if (builder.op.length >= MAX_PATTERN_NODES) throw tooLarge(node);
+  if (builder.op.length >= MAX_PATTERN_NODES) throw tooLargeError(node);
   builder.op.push(op);
   builder.first.push(first);
   builder.second.push(second);
@@ -84,7 +84,7 @@ function emit(builder: Builder, node: Node, op: number, first: number, second = 
   return builder.op.length - 1;
 }
 
-function tooLarge(node: Node): PatternError {
+function tooLargeError(node: Node): PatternError {
   return new PatternError(
     node.position,
     `The pattern is too large: with its repeats expanded it may have at most ${MAX_PATTERN_NODES} elements.`,
@@ -97,7 +97,7 @@ function tooLarge(node: Node): PatternError {
  * within repeats that can match nothing, and only there a node is compiled twice.
  */
 function compile(builder: Builder, node: Node, idle: number, moved: number): number {
-  if (--builder.steps.left < 0) throw tooLarge(node);
+  if (--builder.steps.left < 0) throw tooLargeError(node);
   switch (node.kind) {
     case "set":
       return emit(builder, node, SET, moved);

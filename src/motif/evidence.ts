@@ -231,8 +231,8 @@ function computeRetention(
   if (isMissing(homolog, match)) return tailRetention(motif, match, homolog, queryLength);
   const found = retention(motif, match, homolog);
   if (!motif.automaton.anchored || found.value === 1) return found;
-  const atEnd = tailRetention(motif, match, homolog, queryLength);
-  return atEnd !== null && atEnd.value > found.value ? atEnd : found;
+  const tailValue = tailRetention(motif, match, homolog, queryLength);
+  return tailValue !== null && tailValue.value > found.value ? tailValue : found;
 }
 
 /** Residues aligned to a match: `-` for a gap, insertions in lower case. */

@@ -49,8 +49,8 @@ function sequenceText(items: Node[]): string {
   for (let i = 0; i < items.length && words.length <= MAX_LENGTH;) {
     const item = items[i];
     let run = 1;
-    while (item.kind === "set" && i + run < items.length && sameSet(items[i + run], item)) run++;
-    const text = run > 1 ? `${run} of ${withoutOne(phrase(item))}` : sequenceItem(item);
+    while (item.kind === "set" && i + run < items.length && equalsSet(items[i + run], item)) run++;
+    const text = run > 1 ? `${run} of ${stripOneOf(phrase(item))}` : sequenceItem(item);
     const plain = run === 1 && item.kind === "set" && !text.startsWith("one of");
     words += words === "" ? text : `${plain ? ", " : ", then "}${text}`;
     i += run;
@@ -58,11 +58,11 @@ function sequenceText(items: Node[]): string {
   return words;
 }
 
-function sameSet(a: Node, b: SetNode): boolean {
+function equalsSet(a: Node, b: SetNode): boolean {
   return a.kind === "set" && a.written === b.written;
 }
 
-function withoutOne(words: string): string {
+function stripOneOf(words: string): string {
   return words.replace(/^one of /, "");
 }
 
@@ -91,6 +91,6 @@ function repeated({ child, min, max, lazy }: RepeatNode): string {
   else if (max === Infinity) counts = `${min} or more`;
   else if (max === min + 1) counts = `${min} or ${max}`;
   const what =
-    inner.kind === "set" ? `of ${withoutOne(residue(inner))}` : `times ${parenthesized(inner) || "nothing"}`;
+    inner.kind === "set" ? `of ${stripOneOf(residue(inner))}` : `times ${parenthesized(inner) || "nothing"}`;
   return `${counts} ${what}${lazy && min !== max ? ", as few as possible" : ""}`;
 }

@@ -53,14 +53,14 @@ export function identifyProtein(corpus: Corpus, identifier: string): IdentifiedP
     const [found] = name?.includes("_") ? exactly(corpus.names.entryNames, name.toLowerCase()) : [];
     if (found !== undefined) return { index: found, form: "same" };
   }
-  return otherVersion(corpus, accession) ?? canonicalProtein(corpus, accession);
+  return findOtherVersion(corpus, accession) ?? canonicalProtein(corpus, accession);
 }
 
-function otherVersion(corpus: Corpus, accession: string): IdentifiedProtein | null {
+function findOtherVersion(corpus: Corpus, accession: string): IdentifiedProtein | null {
   const [, stem] = /^(.+?)\.\d+$/.exec(accession) ?? [];
   const index = stem === undefined ? -1 : corpus.findAccession(stem);
   if (index >= 0) return { index, form: "same" };
-  const other = ofAnyVersion(corpus, stem ?? accession);
+  const other = findAnyVersion(corpus, stem ?? accession);
   return other < 0 ? null : { index: other, form: stem === undefined ? "same" : "version" };
 }
 
@@ -71,7 +71,7 @@ function canonicalProtein(corpus: Corpus, accession: string): IdentifiedProtein 
 }
 
 /** The protein whose accession is a stem and a version, or -1. */
-function ofAnyVersion(corpus: Corpus, stem: string): number {
+function findAnyVersion(corpus: Corpus, stem: string): number {
   const { count, key, proteins } = corpus.names.accessions;
   const place = firstNotBelow(count, key, `${stem}.`);
   const isVersion =

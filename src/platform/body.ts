@@ -14,17 +14,17 @@ export const SILENCE = 60;
 
 /**
  * Passes the body of a request to `take` piece by piece. It must arrive within the time limit of the request, or, with
- * `silence`, without a pause of so many seconds.
+ * `maxPause`, without a pause of so many seconds.
  * @throws Problem timeout; what `take` throws
  */
 export async function receive(
   request: Request,
   take: (chunk: Uint8Array) => void,
-  silence?: number,
+  maxPause?: number,
 ): Promise<void> {
   const reader = request.body?.getReader();
   if (!reader) return;
-  const seconds = silence ?? currentRequest()?.limits?.receiveTimeout;
+  const seconds = maxPause ?? currentRequest()?.limits?.receiveTimeout;
   let isLate = false;
   const timeOut = (): void => {
     isLate = true;
@@ -37,10 +37,10 @@ export async function receive(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (isLate) throw tooSlow(seconds!, silence !== undefined);
+      if (isLate) throw tooSlowProblem(seconds!, maxPause !== undefined);
       if (done) return;
       take(value);
-      if (silence === undefined) continue;
+      if (maxPause === undefined) continue;
       clearTimeout(timer);
       timer = start();
     }
@@ -52,7 +52,7 @@ export async function receive(
   }
 }
 
-const tooSlow = (seconds: number, isPause: boolean): Problem =>
+const tooSlowProblem = (seconds: number, isPause: boolean): Problem =>
   new Problem(
     "timeout",
     isPause

@@ -21,8 +21,8 @@ export type Aliases = readonly (readonly [alias: string, address: string])[];
 export function completeMethods(app: AnyElysia, aliases: Aliases = []): void {
   const complete = (request: Request, path: string): Response | Promise<Response> => {
     const methods = methodsAt(app, path);
-    if (methods.length > 0) return otherMethod(request.method, methods);
-    const known = path.startsWith(API) && !path.endsWith("//") ? otherForms(path, aliases) : [];
+    if (methods.length > 0) return answerOtherMethod(request.method, methods);
+    const known = path.startsWith(API) && !path.endsWith("//") ? listOtherForms(path, aliases) : [];
     const found = known.find((other) => methodsAt(app, other).length > 0);
     if (found !== undefined) return app.fetch(withPath(request, found));
     throw new NotFoundError();
@@ -43,21 +43,21 @@ function methodsAt({ router }: AnyElysia, path: string): string[] {
   return METHODS.filter((method) => (fixed ? method in fixed : router.http.find(method, path)));
 }
 
-function otherMethod(method: string, methods: string[]): Response {
+function answerOtherMethod(method: string, methods: string[]): Response {
   const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   if (method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow } });
   throw new Problem("method_not_allowed", `Method "${method}" not allowed. Allowed: ${allow}.`, { allow });
 }
 
-const otherSlash = (path: string): string => (path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
+const toggleSlash = (path: string): string => (path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
 
 /** The equivalent addresses of an API's path: its other slash form, and the target of an alias. */
-function otherForms(path: string, aliases: Aliases): string[] {
+function listOtherForms(path: string, aliases: Aliases): string[] {
   const whole = path.endsWith("/") ? path : `${path}/`;
   const forms = aliases
     .filter(([alias]) => whole.startsWith(alias))
     .map(([alias, address]) => address + whole.slice(alias.length));
-  return [otherSlash(path), ...forms.flatMap((form) => [form, otherSlash(form)])];
+  return [toggleSlash(path), ...forms.flatMap((form) => [form, toggleSlash(form)])];
 }
 
 function withPath(request: Request, path: string): Request {

@@ -127,8 +127,8 @@ export class EventStreams {
   /** Something has changed: checks soon. */
   checkSoon(): void {
     if (!this.#timer) return;
-    const soon = Math.max(performance.now(), this.#notBefore);
-    if (soon < this.#due) this.#checkAt(soon);
+    const earliest = Math.max(performance.now(), this.#notBefore);
+    if (earliest < this.#due) this.#checkAt(earliest);
   }
 
   #checkAt(time: number): void {

@@ -19,7 +19,7 @@ import { exceeded, LIMITS } from "./limits.ts";
 import { fieldErrors, mistakesIn } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
-import { type Arrival, currentRequest, RequestContext, withinRequest } from "./request-context.ts";
+import { type Arrival, currentRequest, RequestContext, runInRequest } from "./request-context.ts";
 
 /** The parts that all requests pass in both services. */
 export interface HttpOptions {
@@ -110,7 +110,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       maxMessageBytes: options.maxMessageBytes,
       receiveTimeout: RECEIVE_TIMEOUT,
     });
-    const made = await withinRequest(context, async () => {
+    const made = await runInRequest(context, async () => {
       try {
         requireOwnHost(request, options.allowedHosts ?? [], reach);
         checkRequest(request, path, hasHost, options);
@@ -173,7 +173,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
     strictPath: true,
   })
     .onError({ as: "global" }, async ({ error, code, request, route }) => {
-      const problem = asProblem(error, code);
+      const problem = toProblem(error, code);
       const context = currentRequest()!;
       context.problem = problem;
       // A body that cannot be parsed comes here before the plugin has noted its route.
@@ -182,7 +182,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
       const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
       return other ?? page ?? problemResponse(problem);
     })
-    .mapResponse({ as: "global" }, ({ response, set }) => asJson(response, set))
+    .mapResponse({ as: "global" }, ({ response, set }) => respondJson(response, set))
     .onBeforeHandle({ as: "global" }, ({ request, route }) => {
       const input = inputs?.get(`${request.method === "HEAD" ? "GET" : request.method} ${route}`);
       if (input) checkInput(request, input);
@@ -232,7 +232,10 @@ function readiness(notReady: string[], warnings: string[] = []): Response {
 }
 
 /** A handler's object or list as JSON that no cache keeps; undefined and null as 204. Elysia sends the rest as it is. */
-function asJson(value: unknown, set: { status?: number | string; headers: object }): Response | undefined {
+function respondJson(
+  value: unknown,
+  set: { status?: number | string; headers: object },
+): Response | undefined {
   if (value instanceof Response) return undefined;
   const custom = value instanceof ElysiaCustomStatusResponse ? value : undefined;
   const body: unknown = custom ? custom.response : value;
@@ -282,7 +285,7 @@ function checkRequest(
 }
 
 /** A thrown value as a Problem; `code` is Elysia's name for its own errors. */
-function asProblem(error: unknown, code: unknown): Problem {
+function toProblem(error: unknown, code: unknown): Problem {
   if (code === "NOT_FOUND") {
     return new Problem("not_found", "Not found. The addresses are listed at / and described at /docs.");
   }
@@ -291,12 +294,12 @@ function asProblem(error: unknown, code: unknown): Problem {
     return error.cause instanceof Problem
       ? error.cause
       : new Problem("malformed", "The body cannot be parsed as its Content-Type declares.", { cause: error });
-  if (error instanceof ValidationError) return asFieldErrors(error);
+  if (error instanceof ValidationError) return toFieldErrors(error);
   return Problem.from(error);
 }
 
 /** The parts of a request that do not match its route's schema, field by field. */
-function asFieldErrors(error: ValidationError): Problem {
+function toFieldErrors(error: ValidationError): Problem {
   const fields = fieldErrors(error.all as { path: string; message: string }[]);
   const texts = mistakesIn(fields);
   // Not the error itself as the cause: its text contains the input, which may be a password.

@@ -19,7 +19,7 @@ export const releaseMemory = (): boolean => others.values().some((endUnneeded) =
  * share them, but the resident size counts them once per mapping, and the system may drop them at any time. Elsewhere than
  * on Linux, the resident size of this process.
  */
-export function ownMemory(status = "/proc/self/status"): number {
+export function readOwnMemory(status = "/proc/self/status"): number {
   const own = unmappedMemory(status);
   if (own === undefined) return process.memoryUsage.rss();
   return others.keys().reduce((sum, pid) => sum + (unmappedMemory(`/proc/${pid}/status`) ?? 0), own);

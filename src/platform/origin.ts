@@ -88,7 +88,7 @@ const lastElement = (list: string | null): string | undefined =>
  * True if the request comes from one of our pages, by Origin or else Sec-Fetch-Site (Fetch Metadata Request Headers,
  * section 2.3). Undefined for programs, which send neither.
  */
-export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean | undefined {
+export function isFromOwnPage(request: Request, reach: PublicUrlOptions): boolean | undefined {
   const origin = request.headers.get("origin");
   if (origin !== null) return origin.toLowerCase() === ownOrigin(request, reach);
   const site = request.headers.get("sec-fetch-site");
@@ -97,5 +97,5 @@ export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean 
 }
 
 /** The page to go to next, if it is on this origin; else undefined. */
-export const ownPage = (next: unknown): string | undefined =>
+export const parseOwnPage = (next: unknown): string | undefined =>
   typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : undefined;

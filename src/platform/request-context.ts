@@ -101,10 +101,10 @@ type Current = Pick<RequestContext, "identity" | "address"> & { id: string | nul
 const current = new AsyncLocalStorage<Current>();
 
 /** Runs `work` on behalf of a request. */
-export const withinRequest = <T>(context: RequestContext, work: () => T): T => current.run(context, work);
+export const runInRequest = <T>(context: RequestContext, work: () => T): T => current.run(context, work);
 
 /** Runs `work` on behalf of an origin recorded earlier. */
-export function withinOrigin<T>(origin: Origin | undefined, work: () => T): T {
+export function runWithOrigin<T>(origin: Origin | undefined, work: () => T): T {
   if (!origin) return work();
   return current.run({ id: origin.request, address: origin.address, identity: origin }, work);
 }

@@ -207,9 +207,9 @@ function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape
     case "anyOf":
       return alternatives(at(shape, schemaPath), message);
     case "minLength":
-      return tooFew(limit, "characters");
+      return tooFewMessage(limit, "characters");
     case "minItems":
-      return tooFew(limit, "items");
+      return tooFewMessage(limit, "items");
     case "format":
       return params.format === "date" ? "Must be a date, such as 2026-01-31." : sentence(message);
     case "pattern":
@@ -228,7 +228,7 @@ const LIMITS: Record<string, ((limit: string) => string) | undefined> = {
   maxItems: (limit) => `Must have at most ${limit} items.`,
 };
 
-const tooFew = (limit: unknown, noun: string): string =>
+const tooFewMessage = (limit: unknown, noun: string): string =>
   limit === 1 ? "Must not be empty." : `Must have at least ${String(limit)} ${noun}.`;
 
 interface Alternative {

@@ -120,7 +120,7 @@ export class TaskTable {
 
   /** Removes ended tasks that a kind does not keep. */
   removeOld({ name, keep }: TaskKind, client: string, now: number): StoredTask[] {
-    const { ofClient = Number.MAX_SAFE_INTEGER, inAll, milliseconds } = keep;
+    const { perClient = Number.MAX_SAFE_INTEGER, inAll, milliseconds } = keep;
     const rows = this.database
       .query(
         `DELETE FROM task WHERE kind = ?1 AND ended IS NOT NULL
@@ -129,7 +129,7 @@ export class TaskTable {
            OR ended < ?5)
          RETURNING ${COLUMNS}`,
       )
-      .all(name, client, ofClient, inAll, milliseconds == null ? 0 : now - milliseconds) as Row[];
+      .all(name, client, perClient, inAll, milliseconds == null ? 0 : now - milliseconds) as Row[];
     return rows.map(parseRow);
   }
 

@@ -87,7 +87,7 @@ export interface TaskKind<Request = unknown> {
   /** Another one while one runs: runs too, waits for its turn, or is refused. */
   whileRunning: "run" | "wait" | "refuse";
   /** Ended tasks that are kept: of one client, of all, and for how many milliseconds. Null is no limit. */
-  keep: { ofClient?: number; inAll: number; milliseconds?: number | null };
+  keep: { perClient?: number; inAll: number; milliseconds?: number | null };
   /** Path of the API's own address of a task, if it has one besides `/api/tasks/`. */
   path?: (id: string) => string;
   /** Does the work, and continues it after a restart. A kind without it gets its work with each start, and fails then. */

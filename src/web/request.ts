@@ -174,7 +174,7 @@ function onThisOrigin(address: string): string {
 }
 
 /** Messages for programs may begin with the resource and the id of a record, which say nothing to people. */
-export const withoutId = (message: string): string =>
+export const removeId = (message: string): string =>
   message.replace(/^[a-z_]+ [0-9a-f]{8}-[0-9a-f-]{27} /, "The record ");
 
 /** An error of a scoring request; `path` are members and indexes of its body. */
@@ -206,7 +206,7 @@ async function readError(response: Response): Promise<ApiError> {
       );
   if (typeof field === "string") fields[field] = [String(message).replace(`${field}: `, "")];
   const retryAfter = Number(response.headers.get("Retry-After")) || null;
-  return new ApiError(response.status, String(code), withoutId(String(message)), {
+  return new ApiError(response.status, String(code), removeId(String(message)), {
     fields,
     body,
     retryAfter,

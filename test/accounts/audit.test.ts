@@ -7,7 +7,7 @@ import {
   verifyChain,
 } from "../../src/accounts/audit.ts";
 import { commandLineOrigin, recordStart } from "../../src/accounts/audit-offline.ts";
-import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+import { RequestContext, runInRequest } from "../../src/platform/request-context.ts";
 import { openAccounts, request } from "./stage.ts";
 
 function opened() {
@@ -105,7 +105,7 @@ test("records an event with its transaction and the origin of the request", () =
   });
   expect(() => roll()).toThrow("undone");
   const context = new RequestContext(request(), "r1", { address: () => "192.0.2.1", origin: () => "" });
-  withinRequest(context, () => log.record({ action: "done", outcome: "refused" }));
+  runInRequest(context, () => log.record({ action: "done", outcome: "refused" }));
   expect(log.latest({}, 1)[0]).toMatchObject({
     seq: 5,
     action: "done",

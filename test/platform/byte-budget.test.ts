@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readBytes } from "../../src/platform/body.ts";
 import { paced, releaseBody } from "../../src/platform/byte-budget.ts";
 import { exceeded, LIMITS, SMALL } from "../../src/platform/limits.ts";
-import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+import { RequestContext, runInRequest } from "../../src/platform/request-context.ts";
 
 /** Bytes of bodies in flight, at the limit and one above. */
 
@@ -26,7 +26,7 @@ function open(
   const limits = { maxMessageBytes, receiveTimeout: 60 };
   const context = new RequestContext(request, "id", arrival, undefined, limits);
   contexts.push(context);
-  const failed = withinRequest(context, () => readBytes(request, Infinity)).then(
+  const failed = runInRequest(context, () => readBytes(request, Infinity)).then(
     () => "read",
     (error: Error) => error.message,
   );
@@ -75,7 +75,7 @@ describe("responses that clients have yet to read", () => {
   const respond = (address: string, bytes: number): Response => {
     const arrival = { address: () => address, origin: () => "http://lab" };
     const context = new RequestContext(new Request("http://lab/"), "id", arrival);
-    return withinRequest(context, () => new Response(paced(new Uint8Array(bytes))));
+    return runInRequest(context, () => new Response(paced(new Uint8Array(bytes))));
   };
 
   test("of one client take half of the limit", async () => {

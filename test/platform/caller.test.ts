@@ -3,7 +3,7 @@ import { Accounts } from "../../src/accounts/accounts.ts";
 import { identifyCaller } from "../../src/platform/caller.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { DIRECT, toNetwork, type PublicUrlOptions } from "../../src/platform/origin.ts";
-import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+import { RequestContext, runInRequest } from "../../src/platform/request-context.ts";
 import { openMigrated } from "../database.ts";
 
 test.each([
@@ -33,7 +33,7 @@ test("a valid token identifies the caller from any address; other callers are id
       address: () => address,
       origin: () => "http://lab",
     });
-    return withinRequest(context, () => identifyCaller(request, accounts));
+    return runInRequest(context, () => identifyCaller(request, accounts));
   };
   expect(from("192.0.2.7", `Token ${token}`)).toBe("user kim");
   expect(from("192.0.2.8", `Bearer ${token}`)).toBe("user kim");
@@ -51,7 +51,7 @@ test("a trusted proxy determines the network of the caller; otherwise its header
   });
   const arrival = { address: () => "127.0.0.1", origin: () => "http://lab" };
   const from = (reach: PublicUrlOptions): string =>
-    withinRequest(new RequestContext(request, "test", arrival, reach), () =>
+    runInRequest(new RequestContext(request, "test", arrival, reach), () =>
       identifyCaller(request, accounts),
     );
   expect(from(DIRECT)).toBe("127.0.0.1");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { readText, receive } from "../../src/platform/body.ts";
 import { IdleTimeouts } from "../../src/platform/idle-timeout.ts";
-import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+import { RequestContext, runInRequest } from "../../src/platform/request-context.ts";
 
 /** Ends of connections, on a server whose own end would come after a second or two. */
 
@@ -21,7 +21,7 @@ test("closes idle connections, but not during slow work or slow uploads", async 
       timeouts.whileAnswered(
         own,
         request,
-        withinRequest(makeContext(request), () => answer(request)),
+        runInRequest(makeContext(request), () => answer(request)),
       ),
   });
   const makeContext = (request: Request): RequestContext => {

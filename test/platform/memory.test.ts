@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { trackMemory, memoryLimit, ownMemory, releaseMemory } from "../../src/platform/memory.ts";
+import { trackMemory, memoryLimit, readOwnMemory, releaseMemory } from "../../src/platform/memory.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -27,15 +27,15 @@ describe("own memory", () => {
     truncateSync(path, 64 * MEGABYTE);
     // Release the memory of earlier tests first.
     Bun.gc(true);
-    const [own, resident] = [ownMemory(), process.memoryUsage.rss()];
+    const [own, resident] = [readOwnMemory(), process.memoryUsage.rss()];
     const mapped = Array.from({ length: 4 }, () => Bun.mmap(path, { shared: false }));
     let sum = 0;
     for (const bytes of mapped) for (let at = 0; at < bytes.length; at += 4096) sum += bytes[at];
     expect(sum).toBe(0);
     expect(process.memoryUsage.rss() - resident).toBeGreaterThan(200 * MEGABYTE);
-    expect(ownMemory() - own).toBeLessThan(50 * MEGABYTE);
+    expect(readOwnMemory() - own).toBeLessThan(50 * MEGABYTE);
     const allocated = new Uint8Array(100 * MEGABYTE).fill(1);
-    expect(ownMemory() - own).toBeGreaterThan(60 * MEGABYTE);
+    expect(readOwnMemory() - own).toBeGreaterThan(60 * MEGABYTE);
     expect(allocated[0]).toBe(1);
   });
 
@@ -46,23 +46,23 @@ describe("own memory", () => {
     await child.stdout.getReader().read();
     // Release the memory of earlier tests first.
     Bun.gc(true);
-    const before = ownMemory();
+    const before = readOwnMemory();
     const ended: number[] = [];
     const uncount = trackMemory(child.pid, () => ended.push(child.pid) > 0);
-    expect(ownMemory() - before).toBeGreaterThan(90_000_000);
+    expect(readOwnMemory() - before).toBeGreaterThan(90_000_000);
     expect([releaseMemory(), ended]).toEqual([true, [child.pid]]);
     uncount();
-    expect([ownMemory() - before < 50_000_000, releaseMemory()]).toEqual([true, false]);
+    expect([readOwnMemory() - before < 50_000_000, releaseMemory()]).toEqual([true, false]);
     child.kill();
   });
 
   test("adds private and shared anonymous memory", () => {
     const status = "VmRSS:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t  780 kB\nRssShmem:\t   20 kB\n";
-    expect(ownMemory(join(write({ status }), "status"))).toBe(120 * 1024);
+    expect(readOwnMemory(join(write({ status }), "status"))).toBe(120 * 1024);
   });
 
   test("is the resident size on systems without such a figure", () => {
-    expect(ownMemory(join(directory, "missing"))).toBeGreaterThan(10 * MEGABYTE);
+    expect(readOwnMemory(join(directory, "missing"))).toBeGreaterThan(10 * MEGABYTE);
   });
 });
 

@@ -3,9 +3,9 @@ import {
   findBaseUrl,
   findBasePath,
   DIRECT,
-  fromOwnPage,
+  isFromOwnPage,
   isUnsafe,
-  ownPage,
+  parseOwnPage,
 } from "../../src/platform/origin.ts";
 
 const from = (headers: Record<string, string>): Request =>
@@ -77,7 +77,7 @@ test.each<[headers: Record<string, string>, own: boolean | undefined]>([
   [{ "Sec-Fetch-Site": "same-site" }, false],
   [{ "Sec-Fetch-Site": "cross-site" }, false],
 ])("whether a request with %j comes from a page of this server: %p", (headers, own) => {
-  expect(fromOwnPage(from(headers), DIRECT)).toBe(own);
+  expect(isFromOwnPage(from(headers), DIRECT)).toBe(own);
 });
 
 test.each([
@@ -90,7 +90,7 @@ test.each([
   ["", undefined],
   [["/x"], undefined],
 ])("the path %j is followed as %p", (next, page) => {
-  expect(ownPage(next)).toBe(page);
+  expect(parseOwnPage(next)).toBe(page);
 });
 
 test("GET, HEAD and OPTIONS are the safe methods", () => {

@@ -5,7 +5,7 @@ import {
   identify,
   onBehalf,
   RequestContext,
-  withinRequest,
+  runInRequest,
 } from "../../src/platform/request-context.ts";
 
 const arrival = { address: () => "192.0.2.1", origin: () => "http://lab" };
@@ -28,7 +28,7 @@ test.each([
   ],
   [{ username: null }, { actor: null, via: "none", token: null }],
 ] as const)("the update %j is recorded as %j", (who, identity) => {
-  withinRequest(makeContext(), () => {
+  runInRequest(makeContext(), () => {
     identify(who);
     expect(currentOrigin()).toEqual({ ...identity, ...known });
   });
@@ -40,12 +40,12 @@ test("there is no origin outside of requests", () => {
 });
 
 test("work that is bound to a request keeps its origin", () => {
-  const bound = withinRequest(makeContext(), () => {
+  const bound = runInRequest(makeContext(), () => {
     identify({ username: "kim" });
     return onBehalf(() => currentOrigin()?.actor);
   });
   expect(bound()).toBe("kim");
-  expect(withinRequest(makeContext("r2"), bound)).toBe("kim");
+  expect(runInRequest(makeContext("r2"), bound)).toBe("kim");
   const free = onBehalf(() => currentOrigin()?.actor ?? "nobody");
   expect(free()).toBe("nobody");
 });

@@ -23,7 +23,7 @@ test("keeps the former file if the import cannot be recorded, or is killed befor
   const audit = getAuditLog(database, systemClock);
   const names = () =>
     files
-      .ofProteins(["P04637"])
+      .findByAccession(["P04637"])
       .get("P04637")!
       .features.map(({ name }) => name);
   const before = readdirSync(files.directory);

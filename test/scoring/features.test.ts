@@ -303,10 +303,10 @@ describe("importing features", () => {
       proteins: 1,
       unmatched: { proteins: 1, features: 1, examples: ["Q99999"] },
     });
-    expect(files.ofProteins(["P04637", "P99999"]).get("P04637")!.features).toMatchObject([
+    expect(files.findByAccession(["P04637", "P99999"]).get("P04637")!.features).toMatchObject([
       { id: "ELMI000001" },
     ]);
-    expect(files.ofSequence(new Bun.CryptoHasher("md5").update(P53).digest("hex"))).toMatchObject([
+    expect(files.findBySequence(new Bun.CryptoHasher("md5").update(P53).digest("hex"))).toMatchObject([
       { accession: "P04637" },
     ]);
     files.remove("elm.tsv.gz", database, systemClock);
@@ -335,7 +335,9 @@ describe("importing features", () => {
     for (const [text, flagged] of cases) {
       const info = await add(text, "one");
       expect([text.slice(0, 60), info.flagged]).toEqual([text.slice(0, 60), flagged]);
-      const shown = [...files.ofProteins(["P04637", "NP_000001.2"]).values()].flatMap((one) => one.features);
+      const shown = [...files.findByAccession(["P04637", "NP_000001.2"]).values()].flatMap(
+        (one) => one.features,
+      );
       const hidden = Object.values(flagged as Record<string, number>).reduce((sum, one) => sum + one, 0);
       expect(shown.length).toBe(info.features - hidden);
     }
@@ -356,7 +358,7 @@ describe("importing features", () => {
     writeFileSync(path, "no database");
     expect(files.damaged()).toEqual([path]);
     expect(files.list().map(({ name }) => name)).toEqual(["one"]);
-    expect(files.ofProteins(["P04637"]).size).toBe(1);
+    expect(files.findByAccession(["P04637"]).size).toBe(1);
     rmSync(path);
     expect(files.damaged()).toEqual([]);
   });
@@ -376,7 +378,7 @@ describe("importing features", () => {
     writeFileSync(path, bytes);
     const opened = new FeatureFiles(join(directory, ".."));
     expect(opened.list().map(({ name }) => name)).toContain("garbled");
-    expect(opened.ofProteins(["P04637"]).size).toBe(1);
+    expect(opened.findByAccession(["P04637"]).size).toBe(1);
     expect(opened.damaged()).toEqual([path]);
     opened.close();
     rmSync(path);

@@ -4,7 +4,7 @@ import { parseExpression } from "../../src/inventory/model/expression.ts";
 import { seeded } from "../inventory/random.ts";
 import {
   comparison,
-  everything,
+  matchEverything,
   type Form,
   type Group,
   printExpression,
@@ -59,7 +59,7 @@ test("reads the forms of the specification", () => {
 });
 
 test("treats empty groups as no filter", () => {
-  expect(printExpression(everything())).toBe("");
-  expect(printExpression({ ...everything(), parts: [{ kind: "or", parts: [], not: true }] })).toBe("");
-  expect(readExpression("")).toEqual(everything());
+  expect(printExpression(matchEverything())).toBe("");
+  expect(printExpression({ ...matchEverything(), parts: [{ kind: "or", parts: [], not: true }] })).toBe("");
+  expect(readExpression("")).toEqual(matchEverything());
 });

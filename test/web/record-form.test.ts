@@ -14,7 +14,7 @@ import {
   formatChoice,
 } from "../../src/web/inventory/declaration.ts";
 import {
-  asText,
+  formatText,
   parseInput,
   formatInput,
   recordName,
@@ -160,14 +160,14 @@ test("choices are typed one on each line", () => {
   ];
   expect(parseInput("rabbit\n\n m =  Mouse ", field)).toEqual(pairs);
   expect(formatInput(pairs, field)).toBe("rabbit\nm = Mouse");
-  expect(asText(pairs, field)).toBe("rabbit, m = Mouse");
+  expect(formatText(pairs, field)).toBe("rabbit, m = Mouse");
   expect(parseInput("", field)).toBeNull();
 });
 
 test("amounts are shown with symbols and entered with names of units", () => {
   const amount = { value: 5, unit: { id: "1", name: "milligram" } };
   const field = { annotation: { type: "NUMBERUNIT" } } as FieldInfo;
-  expect([asText(amount), formatInput(amount, field)]).toEqual(["5 mg", "5 milligram"]);
+  expect([formatText(amount), formatInput(amount, field)]).toEqual(["5 mg", "5 milligram"]);
   const several = { annotation: { type: "NUMBERUNIT", multiple: true } } as FieldInfo;
   expect(formatInput([amount, amount], several)).toBe("5 milligram\n5 milligram");
 });
@@ -190,7 +190,7 @@ test("the form creates a type that the server accepts", async () => {
   });
   const { body: described } = await lab.ask("OPTIONS", "equipment/", { as: "alice" });
   const raisedIn = (described as unknown as Declaration).annotations.annotations__raised_in;
-  expect(raisedIn.choices?.map((choice) => asText(choice, raisedIn))).toEqual(["rabbit", "Mouse"]);
+  expect(raisedIn.choices?.map((choice) => formatText(choice, raisedIn))).toEqual(["rabbit", "Mouse"]);
 });
 
 test("lists and pages of types show names for people and kinds in words", () => {
@@ -221,7 +221,7 @@ test("the preview has the input for values of the type", () => {
     filter: { category__kind: "unit" },
   } as Reference);
   const choice = annotationIn({ type: "TEXT", value_choices: "m = Mouse" });
-  expect([choice.choices, asText("m", choice)]).toEqual([["m"], "Mouse"]);
+  expect([choice.choices, formatText("m", choice)]).toEqual([["m"], "Mouse"]);
 });
 
 test("every list and model in words is one of the server's", async () => {
@@ -279,7 +279,7 @@ test("shows a list of records as names on lines, and names the field of invalid 
   expect(parseInput("Lysate 1\n Lysate 2 \n", parents)).toEqual(["Lysate 1", "Lysate 2"]);
   const named = ["Lysate 1", "Lysate 2"].map((name) => ({ id: crypto.randomUUID(), name }));
   expect(formatInput(named, parents)).toBe("Lysate 1\nLysate 2");
-  expect(asText(named, parents)).toBe("Lysate 1, Lysate 2");
+  expect(formatText(named, parents)).toBe("Lysate 1, Lysate 2");
   const json = { kind: "json", label: "Details", nullable: false } as FieldInfo;
   expect(parseInput('{"a":1}', json)).toEqual({ a: 1 });
   expect(() => parseInput("S1, S2", json)).toThrow("Details: Must be JSON, such as");
@@ -289,7 +289,7 @@ test("saved views name lists in words, and stocktakes their location by a refere
   const described = async (list: string): Promise<Declaration["fields"]> =>
     ((await lab.ask("OPTIONS", list, { as: "alice" })).body as unknown as Declaration).fields;
   const { list, query } = await described("views/");
-  expect(asText("stocks/consumables", list)).toBe("Consumables");
+  expect(formatText("stocks/consumables", list)).toBe("Consumables");
   expect([list.choices?.every((each) => list.form?.words?.[each]), query.form?.advanced]).toEqual([
     true,
     true,

@@ -17,7 +17,7 @@ import {
   type NumberedMatch,
   oddsText,
   overallP,
-  pText,
+  formatPValue,
   type PValue,
   rank,
   REACHED,
@@ -181,7 +181,7 @@ test("numbers matches across all patterns and ranks them by the overall P value"
   const same = { overallPValue: 0.1, z: 1 };
   const ranked = [{ overallPValue: null, z: null }, same, { ...same, z: 2 }, { overallPValue: 0.01, z: 0 }];
   expect(ranked.toSorted((x, y) => rank(x) - rank(y))).toEqual(ranked.toReversed());
-  expect(pText(overallP(matches[0]))).toBe("0.012");
+  expect(formatPValue(overallP(matches[0]))).toBe("0.012");
   expect(tally(matches[0])).toEqual({ shifted: 0, missing: 1 });
 });
 
@@ -193,7 +193,7 @@ test.each<[PValue, text: string, odds: string]>([
   [{ p: 0.384, is: "estimate" }, "0.38", "38 in 100 random matches score as high."],
   [{ p: 0.5, is: "at least" }, "≥\u00A00.5", "At least 50\u00A0% of random matches score as high."],
 ])("prints %j as %p and %p", (p, text, odds) => {
-  expect(pText(p)).toBe(text);
+  expect(formatPValue(p)).toBe(text);
   expect(oddsText(p, ["scores as high", "score as high"])).toBe(odds);
 });
 

@@ -54,16 +54,16 @@ export class Identities {
     return this.select("provider = ? AND issuer = ? AND subject = ?", provider, issuer, subject)[0];
   }
 
-  byProvider(provider: Provider): Identity[] {
+  listByProvider(provider: Provider): Identity[] {
     return this.select("provider = ?", provider);
   }
 
-  ofUser(user: number): Identity[] {
+  listByUser(user: number): Identity[] {
     return this.select("user_rid = ?", user);
   }
 
-  private ofUserBy(user: number, provider: Provider): Identity | undefined {
-    return this.ofUser(user).find((identity) => identity.provider === provider);
+  private findByUser(user: number, provider: Provider): Identity | undefined {
+    return this.listByUser(user).find((identity) => identity.provider === provider);
   }
 
   private select(condition: string, ...values: (string | number)[]): Identity[] {
@@ -89,7 +89,7 @@ export class Identities {
   /** True if a typed name may be that of an external person: it is not that of an account without a link. */
   mayBeExternal(username: string, provider: Provider): boolean {
     const user = this.findAccount(normalizeUsername(username));
-    return user === undefined || this.ofUserBy(user, provider) !== undefined;
+    return user === undefined || this.findByUser(user, provider) !== undefined;
   }
 
   private findAccount(name: string): number | undefined {
@@ -156,7 +156,7 @@ export class Identities {
           const { username } = this.accounts.readActor(known.user);
           throw new Problem("conflict", `${subject.label} is already linked to ${username}.`);
         }
-        const other = this.ofUserBy(user, subject.provider);
+        const other = this.findByUser(user, subject.provider);
         if (other)
           throw new Problem("conflict", `The account is already linked to ${other.label}. Unlink it first.`);
         this.insert(user, subject);
@@ -166,7 +166,7 @@ export class Identities {
 
   /** Unlinks an account and ends its sessions. @returns the former link @throws Problem not_found */
   unlink(user: number, provider: Provider): Identity {
-    const found = this.ofUserBy(user, provider);
+    const found = this.findByUser(user, provider);
     if (!found) throw new Problem("not_found", `The account has no ${provider} link.`);
     this.database
       .transaction(() => {

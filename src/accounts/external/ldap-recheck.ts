@@ -42,7 +42,7 @@ interface Checked {
 export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked[]> {
   const { options, identities, accounts, database } = parts;
   const checked: Checked[] = [];
-  for (const identity of identities.byProvider("ldap")) {
+  for (const identity of identities.listByProvider("ldap")) {
     const username = accounts.readActor(identity.user).username!;
     // An administrator disabled it here.
     if (identity.suspended === null && !identities.canSignIn(identity.user, "ldap")) continue;

@@ -80,17 +80,17 @@ interface Target {
   scope: "base" | "sub";
 }
 
-const byName = ({ userBase, userFilter }: LdapOptions, username: string): Target => ({
+const targetByName = ({ userBase, userFilter }: LdapOptions, username: string): Target => ({
   base: userBase,
   filter: fillFilter(userFilter, { username }),
   scope: "sub",
 });
-const byAttribute = ({ userBase }: LdapOptions, attribute: string, value: string): Target => ({
+const targetByAttribute = ({ userBase }: LdapOptions, attribute: string, value: string): Target => ({
   base: userBase,
   filter: { attribute, value },
   scope: "sub",
 });
-const byDn = (dn: string): Target => ({ base: dn, filter: "(objectClass=*)", scope: "base" });
+const targetByDn = (dn: string): Target => ({ base: dn, filter: "(objectClass=*)", scope: "base" });
 
 /** Finds a person by the name typed at sign-in, or by DN. @throws Problem identity_unavailable */
 export const lookUp = (
@@ -99,7 +99,11 @@ export const lookUp = (
 ): Promise<{ entry: LdapEntry; person: Person } | undefined> =>
   withDirectory(options, async (connection) => {
     const isDn = /^[^=,]+=[^,]*,.*=/.test(typed);
-    const entry = await findEntry(connection, options, isDn ? byDn(typed) : byName(options, typed));
+    const entry = await findEntry(
+      connection,
+      options,
+      isDn ? targetByDn(typed) : targetByName(options, typed),
+    );
     return entry && { entry, person: await describe(connection, options, entry) };
   });
 
@@ -114,18 +118,18 @@ export const lookUpIdentity = (
       const person = entry && (await describe(connection, options, entry));
       return person?.subject === subject ? person : undefined;
     };
-    const byId = options.id === "dn" ? byDn(label) : byAttribute(options, options.id, subject);
-    const found = await find(byName(options, username));
+    const byId = options.id === "dn" ? targetByDn(label) : targetByAttribute(options, options.id, subject);
+    const found = await find(targetByName(options, username));
     if (found) return found;
-    const renamed = (await find(byId)) ?? (await find(byDn(label)));
+    const renamed = (await find(byId)) ?? (await find(targetByDn(label)));
     // The filter for people must match too.
-    return renamed && find(byName(options, renamed.username));
+    return renamed && find(targetByName(options, renamed.username));
   });
 
 /** An entry with this username that `userFilter` excludes. @throws Problem identity_unavailable */
 export const findExcluded = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
   withDirectory(options, (connection) =>
-    findEntry(connection, options, byAttribute(options, options.username, username)),
+    findEntry(connection, options, targetByAttribute(options, options.username, username)),
   );
 
 /** Checks the password of an entry: true, false, or the reason for a rejection. @throws Problem identity_unavailable */
@@ -243,8 +247,8 @@ export class LdapPasswords implements ExternalPasswords {
   readonly name = "ldap";
   private readonly semaphore = new Semaphore(MAX_CONNECTIONS);
   /** By entry, and known browser or address. */
-  private readonly byOrigin: GrowingDelay;
-  private readonly byEntry: Throttle;
+  private readonly originDelay: GrowingDelay;
+  private readonly entryThrottle: Throttle;
 
   constructor(
     private readonly options: LdapOptions,
@@ -253,8 +257,8 @@ export class LdapPasswords implements ExternalPasswords {
     private readonly log: Log,
     clock: Clock,
   ) {
-    this.byOrigin = new GrowingDelay(clock);
-    this.byEntry = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, clock);
+    this.originDelay = new GrowingDelay(clock);
+    this.entryThrottle = new Throttle(LOGIN_FAILURES_ACCOUNT, ACCOUNT_WINDOW, clock);
   }
 
   async verify(
@@ -282,7 +286,9 @@ export class LdapPasswords implements ExternalPasswords {
 
   private search(username: string): Promise<unknown> {
     const { options } = this;
-    return withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
+    return withDirectory(options, (connection) =>
+      findEntry(connection, options, targetByName(options, username)),
+    );
   }
 
   private authenticate(
@@ -292,7 +298,7 @@ export class LdapPasswords implements ExternalPasswords {
   ): Promise<Person | Rejected | undefined> {
     const { options } = this;
     return withDirectory(options, async (connection) => {
-      const entry = await findEntry(connection, options, byName(options, username));
+      const entry = await findEntry(connection, options, targetByName(options, username));
       if (!entry) return undefined;
       const bound = await this.counted(entry.dn, browser, () => bindAs(connection, entry.dn, password));
       if (bound === false) return undefined;
@@ -303,7 +309,7 @@ export class LdapPasswords implements ExternalPasswords {
   }
 
   async checkPassword(user: number, username: string, password: string, browser?: string): Promise<boolean> {
-    const identity = this.identities.ofUser(user).find(({ provider }) => provider === "ldap");
+    const identity = this.identities.listByUser(user).find(({ provider }) => provider === "ldap");
     if (!identity) return false;
     return this.semaphore.run(async () => {
       const person = await lookUpIdentity(this.options, { ...identity, username });
@@ -318,8 +324,8 @@ export class LdapPasswords implements ExternalPasswords {
    */
   private async counted<T>(dn: string, browser: string | undefined, bind: () => Promise<T>): Promise<T> {
     const origin = `${dn} ${browser ?? currentRequest()?.network ?? ""}`;
-    const counters: [AttemptCounter, string][] = [[this.byOrigin, origin]];
-    if (browser === undefined) counters.push([this.byEntry, dn]);
+    const counters: [AttemptCounter, string][] = [[this.originDelay, origin]];
+    if (browser === undefined) counters.push([this.entryThrottle, dn]);
     const attempt = new Attempt(counters);
     const wait = attempt.wait();
     if (wait > 0) throw throttled(wait);
@@ -328,7 +334,7 @@ export class LdapPasswords implements ExternalPasswords {
       const bound = await bind();
       if (bound !== true) return bound;
       attempt.forgive();
-      this.byOrigin.forget(origin);
+      this.originDelay.forget(origin);
       return bound;
     } catch (error) {
       attempt.forgive();

@@ -4,7 +4,7 @@ import { readCookie, hiddenCookie } from "../../platform/cookie.ts";
 import { withReserve } from "../../platform/disk-reserve.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import type { Log } from "../../platform/log.ts";
-import { ownPage } from "../../platform/origin.ts";
+import { parseOwnPage } from "../../platform/origin.ts";
 import { currentRequest, identify } from "../../platform/request-context.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -74,7 +74,7 @@ export class OidcSignIn {
   async startSignIn(request: Request): Promise<Response> {
     const { baseUrl, basePath } = currentRequest()!;
     const query = new URL(request.url).searchParams;
-    const page = ownPage(query.get("next")) ?? "";
+    const page = parseOwnPage(query.get("next")) ?? "";
     const next = page !== "" && page.length <= MAX_NEXT ? page : `${basePath}/`;
     try {
       const again = query.get("again") === "1";

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { OIDC_BACK_CHANNEL, OIDC_CALLBACK, OIDC_SIGN_IN, OIDC_SIGN_OUT, type OidcSignIn } from "./oidc.ts";
 
-const takes = (...names: string[]) => ({
+const acceptParameters = (...names: string[]) => ({
   detail: { input: { parameters: names.length > 0 ? names : undefined, ifMatch: false } } as object,
 });
 
@@ -11,10 +11,10 @@ export function oidcRoutes(oidc: OidcSignIn | undefined) {
   if (!oidc) return app;
   return (
     app
-      .get(OIDC_SIGN_IN, ({ request }) => oidc.startSignIn(request), takes("next", "again"))
+      .get(OIDC_SIGN_IN, ({ request }) => oidc.startSignIn(request), acceptParameters("next", "again"))
       .get(OIDC_SIGN_OUT, ({ request }) => oidc.signOut(request))
       // Providers add parameters of their own (RFC 6749, section 4.1.2).
-      .get(OIDC_CALLBACK, ({ request }) => oidc.callback(request), takes())
+      .get(OIDC_CALLBACK, ({ request }) => oidc.callback(request), acceptParameters())
       .post(OIDC_BACK_CHANNEL, ({ request }) => oidc.backChannelLogout(request), { parse: "none" })
   );
 }

@@ -155,7 +155,7 @@ export const asObject = (value: Json | undefined): { [name: string]: Json } | un
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
 /** For a path that may also be that of a list that does not exist. */
-export function noSuchRecord(resource: Resource, id: string): Problem {
+export function recordNotFound(resource: Resource, id: string): Problem {
   if (KINDS[resource.fields.id.kind as "uuid"].parse(id) !== undefined) return notFound();
   const message = `Not found. ${quoted(id)} is neither the id of a record nor a list. GET ${API_ROOT} returns all lists.`;
   return new Problem("not_found", message);
@@ -169,7 +169,7 @@ export function findRecord(
   condition: Condition = ALIVE,
 ): number {
   const rid = store.reader.find(resource, id, condition, actor);
-  if (rid === undefined) throw noSuchRecord(resource, id);
+  if (rid === undefined) throw recordNotFound(resource, id);
   return rid;
 }
 
@@ -180,7 +180,7 @@ export const findAny = (call: Call, resource: Resource, id: string): number =>
 /** Finds the record that the parameter `deleted` selects; `reader` may read the past. */
 export function findRequested(call: Call, resource: Resource, id: string, reader: RecordReader): number {
   const rid = reader.find(resource, id, parseDeletedFilter(resource, call.url.searchParams), call.actor);
-  if (rid === undefined) throw noSuchRecord(resource, id);
+  if (rid === undefined) throw recordNotFound(resource, id);
   return rid;
 }
 

@@ -91,7 +91,7 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
     files.map((file) => file[FILE_COLUMNS["Dataset ID"]]),
   );
   const rows = files.flatMap((file, i) => {
-    const own = Object.entries(FILE_COLUMNS).map(([title, field]) => [title, inCell(file[field])]);
+    const own = Object.entries(FILE_COLUMNS).map(([title, field]) => [title, formatCell(file[field])]);
     const row: Row = {
       ...Object.fromEntries(own),
       "Instrument Model": file[FILE_COLUMNS["Instrument Model"]] ?? file[MODEL_OF_RUN],
@@ -116,7 +116,7 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
 const readId = (record: Json): Json => (isObject(record) ? record.id : record);
 
 /** Listed records by their names. */
-const inCell = (value: Json): Json =>
+const formatCell = (value: Json): Json =>
   Array.isArray(value) ? value.map((item) => plainItem(item)).join(", ") : value;
 
 /** Paths of primary copies by row numbers of files: the client links copies by them. */
@@ -172,13 +172,13 @@ function readDetails({ actor, store }: Call, title: "Sample" | "Assay" | "Datase
 /** The cells of an annotation, which are left out where a record has no value: the client rejects empty columns. */
 function annotationCells(title: string, { name, label }: AnnotationType, value: Json): [string, Json][] {
   if (value === null || (Array.isArray(value) && value.length === 0)) return [];
-  const cell = inCell([value].flat());
+  const cell = formatCell([value].flat());
   const required = OF_SAMPLE_ANNOTATIONS.find(
-    (column) => title === "Sample" && [name, label].map(inWords).includes(inWords(column)),
+    (column) => title === "Sample" && [name, label].map(formatWords).includes(formatWords(column)),
   );
   if (required === undefined) return [[`${title}[${name}]`, cell]];
   // Protocols are read by their ids.
   return [[required, required === "Protocols" ? [value].flat().map(readId).join(",") : cell]];
 }
 
-const inWords = (name: string): string => name.replaceAll("_", " ").toLowerCase();
+const formatWords = (name: string): string => name.replaceAll("_", " ").toLowerCase();

@@ -162,7 +162,7 @@ function readSubResources(
 function readHistory({ actor }: Call, resource: RoutedResource, store: Store, rid: number): Json[] {
   const found: Json[] = [];
   for (;;) {
-    const { total, results } = store.history.ofRecord(resource, rid, actor, LIMITS.rows.max, found.length);
+    const { total, results } = store.history.readRecord(resource, rid, actor, LIMITS.rows.max, found.length);
     for (const { cursor: _, token: __, ...change } of results as JsonObject[]) found.push(change);
     if (results.length === 0 || found.length >= total) return found;
   }

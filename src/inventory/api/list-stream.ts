@@ -7,7 +7,7 @@ import type { RoutedResource } from "../resources/index.ts";
 import { type Call, here, chooseReader, respond } from "./call.ts";
 import { isKnown, stateTag } from "./entity-tag.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { notModified } from "./render.ts";
+import { notModifiedResponse } from "./render.ts";
 import { streamTexts, yieldBetweenChunks } from "../imports/export-file.ts";
 import { Problem } from "../../problem.ts";
 
@@ -30,8 +30,8 @@ const streams = new Map<symbol, { anonymous: boolean }>();
  */
 export function openSnapshotFor({ actor, store }: Call): Snapshot | undefined {
   const anonymous = actor.user === null;
-  const ofAnonymous = [...streams.values()].filter((stream) => stream.anonymous).length;
-  if (streams.size >= MAX_STREAMS || (anonymous && ofAnonymous >= MAX_ANONYMOUS_STREAMS))
+  const anonymousCount = [...streams.values()].filter((stream) => stream.anonymous).length;
+  if (streams.size >= MAX_STREAMS || (anonymous && anonymousCount >= MAX_ANONYMOUS_STREAMS))
     throw new Problem("busy", "Too many long lists are being sent. Try again later, or request pages.", {
       headers: { "Retry-After": "10" },
     });
@@ -105,7 +105,7 @@ export function streamList(
     actor,
   );
   if (total <= MAX_WHOLE) return undefined;
-  if (isKnown(call, ETag)) return notModified({ ...headers, ETag });
+  if (isKnown(call, ETag)) return notModifiedResponse({ ...headers, ETag });
   const answer = (body: ReadableStream<Uint8Array>) =>
     respond(body, 200, MEDIA_TYPES.json, { ...headers, ETag });
   if (call.method === "HEAD") return answer(new ReadableStream({ start: (sink) => sink.close() }));

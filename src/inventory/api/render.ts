@@ -12,7 +12,7 @@ export function sendJson(
   json: string,
   { format, status = 200, headers }: { format: JsonFormat; status?: number; headers: Record<string, string> },
 ): Response {
-  if (isKnown(call, headers.ETag)) return notModified(headers);
+  if (isKnown(call, headers.ETag)) return notModifiedResponse(headers);
   return respond(json, status, MEDIA_TYPES[format], headers);
 }
 
@@ -42,4 +42,5 @@ export function formatOfValue({ method, request, url }: Call): JsonFormat {
   return mayBePage && negotiate(requested, accept) === "api" ? "api" : "json";
 }
 
-export const notModified = (headers: Record<string, string>): Response => respond(null, 304, "", headers);
+export const notModifiedResponse = (headers: Record<string, string>): Response =>
+  respond(null, 304, "", headers);

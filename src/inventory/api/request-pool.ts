@@ -346,7 +346,7 @@ class RequestProcess {
     const { promise, reject } = this.#reply;
     const { deadline = this.writes ? WRITE_DEADLINE : DEADLINE } = this.options;
     this.#timer = setTimeout(() => {
-      const problem = new Problem("too_expensive", tooExpensive(deadline, describe(), this.writes));
+      const problem = new Problem("too_expensive", expensiveMessage(deadline, describe(), this.writes));
       this.#takeReply();
       reject(problem);
       this.end();
@@ -391,7 +391,7 @@ const ENDED = {
 const busy = (message: string, seconds: number): Problem =>
   new Problem("busy", message, { headers: { "Retry-After": String(seconds) } });
 
-const tooExpensive = (deadline: number, described: string, writes: boolean): string =>
+const expensiveMessage = (deadline: number, described: string, writes: boolean): string =>
   `${described} took more than ${deadline} seconds. ` +
   (writes
     ? "Nothing was written. Select fewer records at a time."

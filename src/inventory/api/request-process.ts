@@ -4,7 +4,7 @@ import { heavyOperations } from "./record-operations.ts";
 import { openStore } from "../records/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { findCause } from "../../platform/log.ts";
-import { withinOrigin } from "../../platform/request-context.ts";
+import { runWithOrigin } from "../../platform/request-context.ts";
 import { checkpoint, type Database, openReader, openWriter } from "../../platform/sqlite.ts";
 import { getWriteLock } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
@@ -67,7 +67,7 @@ async function answer(remote: RemoteRequest): Promise<void> {
   const store = openStore(database!, systemClock);
   const { state, params, query, origin } = remote;
   const call = { ...remote.call, request, url: new URL(url), store, state };
-  const response = await withinOrigin(origin, () =>
+  const response = await runWithOrigin(origin, () =>
     operations!(remote.operation)(
       { params, query: query as Record<string, unknown>, body: remote.body },
       call,

@@ -26,7 +26,7 @@ import { isKnown } from "./entity-tag.ts";
 import { inList } from "./mount-operations.ts";
 import { DRY_RUN, FILTERS, IF_MATCH, IF_NONE_MATCH, PAGE_FORMAT, PAGING, PAST } from "./parameters.ts";
 import { operation } from "../../platform/operation.ts";
-import { notModified, showValue } from "./render.ts";
+import { notModifiedResponse, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { historyOperationsBelow } from "./route-history.ts";
 import {
@@ -143,7 +143,7 @@ const listOperations = (files: Attachments) => [
     returns: Type.Array(FILE, { $id: "Attachments" }),
     formats: HTML,
     run(_, call: Call) {
-      const parameters = ownParameters(call.url.searchParams);
+      const parameters = readParameters(call.url.searchParams);
       const { resource, id } = files.findParent(parameters);
       for (const { name } of PARENT) parameters.delete(name);
       const { page, results, headers } = sendList(call, attachment, resource, id, parameters);
@@ -165,7 +165,7 @@ const listOperations = (files: Attachments) => [
 ];
 
 /** The parameters of LabID's client by the names of the fields. No file of labd has one of the flags. */
-function ownParameters(given: URLSearchParams): URLSearchParams {
+function readParameters(given: URLSearchParams): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of given) {
     const isFlag = (FALSE_FLAGS as readonly string[]).includes(name);
@@ -224,7 +224,7 @@ const downloadOperation = (files: Attachments) =>
         "Content-Disposition": `attachment; filename*=UTF-8''${name}`,
         "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       };
-      if (isKnown(call, headers.ETag)) return notModified(headers);
+      if (isKnown(call, headers.ETag)) return notModifiedResponse(headers);
       return respond(new Blob([files.bytes(shown)]).stream(), 200, "application/octet-stream", headers);
     },
   });

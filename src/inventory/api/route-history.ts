@@ -164,9 +164,9 @@ const historyOperation = <const Path extends `/${string}`>(
         );
       if (field !== null)
         return paged(call, (limit, offset) =>
-          history.ofField({ resource, rid, field }, call.actor, limit, offset),
+          history.readField({ resource, rid, field }, call.actor, limit, offset),
         );
-      return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
+      return paged(call, (limit, offset) => history.readRecord(resource, rid, call.actor, limit, offset));
     },
   });
 
@@ -261,7 +261,8 @@ function batchOperations() {
       run({ params }, call: Call) {
         const { history } = call.store;
         const batch = findBatch(call, params.id);
-        const read = (limit: number, offset: number) => history.ofBatch(batch.row, call.actor, limit, offset);
+        const read = (limit: number, offset: number) =>
+          history.readBatchPage(batch.row, call.actor, limit, offset);
         return paged(call, read, shownBatch(call, batch));
       },
     }),
@@ -376,8 +377,8 @@ export const membershipHistoryOperation = (kind: "user" | "group", find: (name: 
       const rid = find(params[kind]);
       return paged(call, (limit, offset) =>
         kind === "user"
-          ? store.history.ofMember(rid, actor, limit, offset)
-          : store.history.ofRecord(PEOPLE.group, rid, actor, limit, offset),
+          ? store.history.readMember(rid, actor, limit, offset)
+          : store.history.readRecord(PEOPLE.group, rid, actor, limit, offset),
       );
     },
   });

@@ -7,7 +7,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { listParameter, OTHER_FILTERS } from "../model/list-parameters.ts";
-import { placeFields, whereIn } from "../model/search-query.ts";
+import { placeFields, formatPlace } from "../model/search-query.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson } from "./call.ts";
 import { inList } from "./mount-operations.ts";
@@ -175,17 +175,17 @@ async function makeFile(
   if (format === "zpl") {
     const { fitsZpl, labelZpl } = await import("../labels/zpl.ts");
     const oversized = labels.find((label) => !fitsZpl(label, sheet, symbol, dpi));
-    if (oversized) throw tooSmall(sheet, symbol, `${oversized.name.slice(0, 60)} at ${dpi} dpi`);
+    if (oversized) throw tooSmallProblem(sheet, symbol, `${oversized.name.slice(0, 60)} at ${dpi} dpi`);
     return respond(labelZpl(labels, sheet, symbol, dpi), 200, ZPL, headers);
   }
   const { fitsPdf, labelPdf } = await import("../labels/pdf.ts");
   const oversized = labels.find((label) => !fitsPdf(label, sheet, symbol));
-  if (oversized) throw tooSmall(sheet, symbol, oversized.name.slice(0, 60));
+  if (oversized) throw tooSmallProblem(sheet, symbol, oversized.name.slice(0, 60));
   const bytes = await labelPdf(labels, sheet, symbol, skip, name);
   return new Response(paced(bytes), { headers: { "Content-Type": PDF, ...headers } });
 }
 
-const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =>
+const tooSmallProblem = ({ name }: Sheet, symbol: Symbology, record: string): Problem =>
   parameterProblem(
     "sheet",
     symbol === "qr"
@@ -193,7 +193,7 @@ const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =
       : `${name} is too small for a readable barcode of ${record}. Use larger labels, or symbol=qr.`,
   );
 
-const RESULT = Type.Object({
+const SCAN_RESULT = Type.Object({
   segment: TEXT,
   id: TEXT,
   name: TEXT,
@@ -202,7 +202,10 @@ const RESULT = Type.Object({
   unique_path: Type.Optional(Type.String({ description: "Of locations, equipment and places." })),
 });
 
-const SCANNED = Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) }, { $id: "Scanned" });
+const SCANNED = Type.Object(
+  { code: TEXT, total: COUNT, results: Type.Array(SCAN_RESULT) },
+  { $id: "Scanned" },
+);
 
 /** Looks up the codes of labels and barcodes. */
 export const scanOperation = () =>
@@ -229,7 +232,7 @@ export const scanOperation = () =>
         const [shown] = store.reader.values(resource, [...places, ...own], actor, [rid]);
         const path = shown.unique_path ? { unique_path: String(shown.unique_path) } : {};
         return Object.assign(
-          { segment: resource.segment, id, name, by, where: whereIn(places, shown) },
+          { segment: resource.segment, id, name, by, where: formatPlace(places, shown) },
           path,
         );
       });

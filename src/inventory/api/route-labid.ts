@@ -164,7 +164,11 @@ function registrationOperations() {
         description: "Datasets that name no assay are of the only assay of the run.",
         parameters: [DRY_RUN],
         run: async ({ params }, call: Call) =>
-          write(call, (body) => ofRun(call, params.id, parseRegistration(body)), 200)(await readBody(call)),
+          write(
+            call,
+            (body) => registerForRun(call, params.id, parseRegistration(body)),
+            200,
+          )(await readBody(call)),
       }),
     ]),
     ...inList(ASSAY, [
@@ -182,14 +186,18 @@ function registrationOperations() {
         ],
         sends: content(ASSAY_DATA),
         run: async ({ params }, call: Call) =>
-          write(call, (body) => parseRegistration(ofAssay(call, params.id, body)), 200)(await readBody(call)),
+          write(
+            call,
+            (body) => parseRegistration(registerForAssay(call, params.id, body)),
+            200,
+          )(await readBody(call)),
       }),
     ]),
   ];
 }
 
 /** Datasets that name no assay are of the only assay of the run. @throws Problem for an assay of another run */
-function ofRun(call: Call, run: string, registration: Registration): Registration {
+function registerForRun(call: Call, run: string, registration: Registration): Registration {
   const assays = listAssays(call.store, findRecord(call, RUN, run), call.actor);
   for (const [i, dataset] of registration.datasets.entries()) {
     dataset.assay ??= assays.length === 1 ? assays[0] : null;
@@ -200,7 +208,7 @@ function ofRun(call: Call, run: string, registration: Registration): Registratio
 }
 
 /** The form in which the client completes an assay: one new library for each dataset, and values as `{"value": …}`. */
-function ofAssay(call: Call, assay: string, body: Json): JsonObject {
+function registerForAssay(call: Call, assay: string, body: Json): JsonObject {
   const { name } = call.store.reader.values(ASSAY, ["name"], call.actor, [findRecord(call, ASSAY, assay)])[0];
   const given = unwrapped(body);
   const { datasets } = isObject(given) ? given : {};

@@ -18,7 +18,7 @@ import { KINDS } from "../model/field.ts";
 import { resolve } from "../records/resolver.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { isBareList } from "../resources/dropbox.ts";
-import { type Call, findRequested, mayChange, noSuchRecord, respondJson } from "./call.ts";
+import { type Call, findRequested, mayChange, recordNotFound, respondJson } from "./call.ts";
 import { toListCall, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { inList } from "./mount-operations.ts";
@@ -271,7 +271,7 @@ function itemOperations(resource: RoutedResource) {
       run({ params }) {
         // Also the address of a list that does not exist, such as assays/<list>/, below an alias.
         if (KINDS[resource.fields.id.kind as "uuid"].parse(params.id) === undefined)
-          throw noSuchRecord(resource, params.id);
+          throw recordNotFound(resource, params.id);
         const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
         throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
       },

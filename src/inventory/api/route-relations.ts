@@ -94,7 +94,10 @@ export const relationOperations = () => [
         returns: REFERENCES,
         heavy: (_, call: Call) => isLarge(call, "annotation"),
         run({ params }, call: Call) {
-          const results = [...byField(call, resource, params.id), ...byAnnotation(call, resource, params.id)];
+          const results = [
+            ...countByField(call, resource, params.id),
+            ...countByAnnotation(call, resource, params.id),
+          ];
           return respondJson({ total: results.reduce((sum, each) => sum + each.total, 0), results });
         },
       }),
@@ -162,7 +165,7 @@ const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly 
     .values(resource, ["id", resource.key], actor, rids.slice(0, MAX_NAMED))
     .map((record) => ({ id: record.id as string | number, name: record[resource.key] as string }));
 
-function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
+function countByField(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
   const rid = findRecord(call, to, id);
   return fieldsReferringTo(DECLARED, to).flatMap((from) => {
@@ -182,7 +185,7 @@ function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[]
   });
 }
 
-function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
+function countByAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
   const uuid = String(KINDS.uuid.parse(id));
   return annotatedWith(store.statements, DECLARED, to, uuid, actor).map(

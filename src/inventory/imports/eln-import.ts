@@ -84,7 +84,7 @@ export class ElnImporter {
     const lines = [...record.about];
     const cells = given.map((cell, i) => {
       const { header } = this.#columns[i];
-      if (cell !== null && this.mapped.kept.has(header)) lines.push(keptLine(record, header));
+      if (cell !== null && this.mapped.kept.has(header)) lines.push(noteLine(record, header));
       return cell;
     });
     const existing = this.#existing(record, cells);
@@ -160,7 +160,7 @@ export class ElnImporter {
             const forms = record.cells.get(header) ?? [];
             cells[i] = forms[forms.indexOf(cells[i]) + 1] ?? null;
             if (cells[i] !== null) continue;
-            lines.push(keptLine(record, header));
+            lines.push(noteLine(record, header));
             this.#leaveOut(number, header, `${message} Kept in a note.`);
           }
         }
@@ -250,7 +250,7 @@ export class ElnImporter {
 }
 
 /** A value as a line of a note; a long one, such as the metadata of eLabFTW, becomes a file. */
-function keptLine(record: ElnRecord, header: string): string {
+function noteLine(record: ElnRecord, header: string): string {
   const text = best(record, header);
   if (text.length <= QUOTED) return `${header}: ${text}`;
   const name = `${header.replaceAll(/[/\\]/g, "-")}.${/^[[{]/.test(text) ? "json" : "txt"}`;

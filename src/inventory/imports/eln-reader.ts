@@ -258,7 +258,7 @@ class ElnReader {
     const raw =
       typeof property.value === "number" || typeof property.value === "boolean" ? property.value : value;
     const column = this.#isOwn
-      ? ownColumn(id, given, graph.text(property.additionalType))
+      ? labdColumn(id, given, graph.text(property.additionalType))
       : foreignColumn(id, given);
     const values: Cell[] = unit === "" ? [raw] : [`${value} ${unit}`, raw];
     const cells = reference === undefined ? values : [reference, ...values];
@@ -316,7 +316,7 @@ const unknownPublisher = (name: string): Problem =>
 const toPlainText = (text: string): string => (isHtml(text) ? plainText(text) : text);
 const lastPart = (id: string): string => decoded(id.replace(/\/+$/, "").split("/").pop() ?? "");
 
-function ownColumn(id: string, given: string, kind: string): ElnColumn {
+function labdColumn(id: string, given: string, kind: string): ElnColumn {
   if (!id.startsWith(ANNOTATION_PROPERTY)) return { header: id, names: [id], kind: "TEXT" };
   return { header: id, names: [`annotations__${given || id.slice(ANNOTATION_PROPERTY.length)}`], kind };
 }

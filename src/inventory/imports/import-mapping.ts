@@ -53,7 +53,7 @@ export function readColumns(
     return label === undefined || known.includes(label) || named.has(name) ? [] : [[label, name]];
   });
   const columns = headers.map((whole): Column => {
-    const header = shortened(whole);
+    const header = shortenName(whole);
     const mapped = [whole, header].find((name) => mapping.has(name));
     const name = mapped === undefined ? whole : mapping.get(mapped)!;
     const field =
@@ -85,7 +85,7 @@ const nameIn = (header: string): string =>
 /** Characters of a header in a report. */
 const SHOWN = 200;
 
-const shortened = (header: string): string =>
+const shortenName = (header: string): string =>
   header.length > SHOWN ? `${header.slice(0, SHOWN).toWellFormed()}…` : header;
 
 /** Name of the field; null if it is read-only, undefined if there is none. */
@@ -161,7 +161,7 @@ function parsedCell(cell: Cell): { value?: Json; error?: string } {
 
 /** A cell as the value of the field is written: constants may be in words. */
 export const spelled = (cell: Cell, { pattern }: Field): Cell =>
-  pattern?.ofWords && typeof cell === "string" ? pattern.ofWords(cell) : cell;
+  pattern?.parseWords && typeof cell === "string" ? pattern.parseWords(cell) : cell;
 
 /** True if a cell holds what an export of the value holds. */
 export function isUnchanged(cell: Cell, value: Json): boolean {

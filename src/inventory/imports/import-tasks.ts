@@ -34,16 +34,16 @@ export function importTasks(imports: Imports, database: Database): TaskSource {
   return {
     kind: { name: "import", title: "Importing", readers: "owner", path: (id) => `/api/v2/imports/${id}/` },
     list: (keys, limit) =>
-      (keys === null ? imports.list(ADMINISTRATOR) : keys.flatMap(listImports)).slice(0, limit).map(asTask),
+      (keys === null ? imports.list(ADMINISTRATOR) : keys.flatMap(listImports)).slice(0, limit).map(toTask),
     find(id) {
       const status = find(id);
-      return status && asTask(status);
+      return status && toTask(status);
     },
-    cancel: async (id) => asTask(await imports.cancel(id, ADMINISTRATOR)),
+    cancel: async (id) => toTask(await imports.cancel(id, ADMINISTRATOR)),
   };
 }
 
-function asTask({ id, resource, user, state, created, ended, message, rows, ...status }: ImportStatus): Task {
+function toTask({ id, resource, user, state, created, ended, message, rows, ...status }: ImportStatus): Task {
   const owner = `user ${user}`;
   const isWriting = state === "writing" && rows !== null;
   const activity = isWriting

@@ -35,13 +35,13 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   const own = resource.name === "location" ? ["id", PATH] : ["id"];
   const annotations = annotationColumns(store, resource, actor);
   const names = [...own, ...fields.map(([name]) => name), ...annotations.map(([name]) => name)];
-  const ofFields = fields.flatMap(([name, field]): List[] => {
+  const fieldLists = fields.flatMap(([name, field]): List[] => {
     if (field.kind === "reference") return [{ name, choices: namesFor(store, field, actor), strict: false }];
     const choices = field.kind === "flag" ? ["true", "false"] : field.choices;
     return choices ? [{ name, choices: [...choices], strict: true }] : [];
   });
   const lists = [
-    ...ofFields,
+    ...fieldLists,
     ...annotations.flatMap(([name, type]) => listChoices(store, name, type, actor)),
   ];
   const longest = Math.max(0, ...lists.map(({ choices }) => choices.length));
@@ -109,11 +109,11 @@ function namesFor(
   { statements, resources }: Store,
   field: Field,
   actor: Actor,
-  among: Condition = and(),
+  restriction: Condition = and(),
 ): string[] {
   const far = findTarget(resources, field);
   const key = `t.${columnName(far, far.key)}`;
-  const condition = and("deleted" in far.fields ? ALIVE : and(), among);
+  const condition = and("deleted" in far.fields ? ALIVE : and(), restriction);
   const tail = ` ORDER BY ${key} LIMIT ${MAX_CHOICES}`;
   const sql = selectVisible({ resources, actor }, far, `DISTINCT ${key} AS name`, condition, tail);
   return statements.all(sql).map(({ name }) => String(name));

@@ -6,7 +6,7 @@ import { DECLARED } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { findCause } from "../../platform/log.ts";
-import { withinOrigin } from "../../platform/request-context.ts";
+import { runWithOrigin } from "../../platform/request-context.ts";
 import { checkpoint, openWriter } from "../../platform/sqlite.ts";
 
 /** The thread of one import: reads the file, waits until it may write, writes all rows in one transaction, and ends. */
@@ -73,7 +73,7 @@ async function work(task: ImportTask): Promise<void> {
       },
     };
     const resource = DECLARED.get(task.resource)!;
-    imported = withinOrigin(task.origin, () =>
+    imported = runWithOrigin(task.origin, () =>
       runImport(store, resource, table, task.options, { actor: task.actor, watcher }),
     );
     if (task.checkpoints) checkpoint(database);

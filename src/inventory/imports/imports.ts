@@ -16,7 +16,7 @@ import { DECLARED } from "../resources/index.ts";
 import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { findCause, type Log } from "../../platform/log.ts";
-import { currentOrigin, withinOrigin } from "../../platform/request-context.ts";
+import { currentOrigin, runWithOrigin } from "../../platform/request-context.ts";
 import { type Database, makesCheckpoints } from "../../platform/sqlite.ts";
 import { type WriteLock, getWriteLock } from "../../platform/write-lock.ts";
 
@@ -288,7 +288,7 @@ export class Imports {
     const store = openStore(this.database, this.clock);
     const resource = DECLARED.get(request.resource)!;
     try {
-      return withinOrigin(request.origin, () => runImport(store, resource, table, options, { actor }));
+      return runWithOrigin(request.origin, () => runImport(store, resource, table, options, { actor }));
     } finally {
       table.close();
     }

@@ -148,7 +148,7 @@ function writeLines(
   for (const text of below)
     // The code is never cut off, but set in a smaller font.
     if (text === code) write(text, Math.min(small, (small * width) / measureWidth(document, text, small)));
-    else write(shortened(text, "start", fits), small);
+    else write(shorten(text, "start", fits), small);
 }
 
 const measureWidth = (document: Document, text: string, size: number): number =>
@@ -175,11 +175,11 @@ function wrap(text: string, fits: Fits): string[] {
 function cut(text: string, rows: number, fits: Fits): string[] {
   const lines = wrap(text, fits);
   if (lines.length <= rows) return lines;
-  return [...lines.slice(0, rows - 1), shortened(lines.slice(rows - 1).join(" "), "end", fits)];
+  return [...lines.slice(0, rows - 1), shorten(lines.slice(rows - 1).join(" "), "end", fits)];
 }
 
 /** The text without as much of one side as needed, with an ellipsis there. */
-function shortened(text: string, side: "start" | "end", fits: Fits): string {
+function shorten(text: string, side: "start" | "end", fits: Fits): string {
   const letters = [...text];
   const shown = (): string => {
     if (letters.length === [...text].length) return text;

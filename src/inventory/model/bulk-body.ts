@@ -39,7 +39,7 @@ const isOperation = (value: Json): boolean => isObject(value) && Object.hasOwn(v
  * @throws Problem invalid_request, naming the entry
  */
 export function parseBulkChanges(body: Json): BulkChange[] {
-  if (Array.isArray(body)) return body.some(isOperation) ? fromOperations(body) : body.map(fromObject);
+  if (Array.isArray(body)) return body.some(isOperation) ? parseOperations(body) : body.map(parseObject);
   if (isObject(body) && Array.isArray(body.ids) && Array.isArray(body.patch)) {
     const change = parseChange({ patch: body.patch });
     return body.ids.map((id, i) => Object.assign({ id: readId(id, `ids[${i}]`) }, change));
@@ -84,12 +84,12 @@ function parseChange(rest: JsonObject): Omit<BulkChange, "id"> {
   return collect(operations, "patch");
 }
 
-function fromObject(value: Json, i: number): BulkChange {
+function parseObject(value: Json, i: number): BulkChange {
   if (!isObject(value)) throw invalidField(`[${i}].non_field_errors`, "Invalid data. Expected a dictionary.");
   return { id: readId(value.id, `[${i}].id`), body: value, tests: [] };
 }
 
-function fromOperations(list: readonly Json[]): BulkChange[] {
+function parseOperations(list: readonly Json[]): BulkChange[] {
   const operations = list.map((entry, i) => parseOperation(entry, `[${i}]`, 2));
   return [...Map.groupBy(operations, ({ path }) => path[0])].map(([id, own]) =>
     Object.assign({ id }, collect(own, id)),

@@ -91,8 +91,8 @@ export interface Field {
   blank?: boolean;
   /** Text: at most this many characters. */
   maxLength?: number;
-  /** Text: what it must match, and the rule in words. `ofWords`: the value for words in a spreadsheet. */
-  pattern?: { expression: RegExp; rule: string; ofWords?: (words: string) => string };
+  /** Text: what it must match, and the rule in words. `parseWords`: the value for words in a spreadsheet. */
+  pattern?: { expression: RegExp; rule: string; parseWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
   /** For clients of LabID and nothing else of labd: forms leave it out. */
@@ -268,7 +268,7 @@ const decoder =
     return parsed === undefined ? fault(error) : { value: parsed };
   };
 
-const asStored = (value: Stored): Json => value;
+const printStored = (value: Stored): Json => value;
 const parseStorable = (text: string): string | undefined => (isStorable(text) ? text : undefined);
 const parseFlag = (text: string): number | undefined =>
   /^(true|t|yes|y|on|1)$/i.test(text) ? 1 : /^(false|f|no|n|off|0)$/i.test(text) ? 0 : undefined;
@@ -285,7 +285,7 @@ export const KINDS: Record<KindName, Kind> = {
     expected: "text without NUL characters",
     parse: parseStorable,
     decode: decodeText,
-    print: asStored,
+    print: printStored,
   },
   flag: {
     expected: "true or false",
@@ -297,7 +297,7 @@ export const KINDS: Record<KindName, Kind> = {
     expected: "a whole number of at most 15 digits",
     parse: parseInteger,
     decode: decoder(["number", "string"], parseInteger, "A valid integer is required."),
-    print: asStored,
+    print: printStored,
   },
   number: {
     expected: "a number (integers up to ±2^53)",
@@ -308,7 +308,7 @@ export const KINDS: Record<KindName, Kind> = {
         ? fault("A valid number is required. Write it with a point, such as 0.25.")
         : decodeNumber(value, field);
     },
-    print: asStored,
+    print: printStored,
   },
   instant: {
     expected: INSTANT_FORM,
@@ -327,7 +327,7 @@ export const KINDS: Record<KindName, Kind> = {
     expected: "a UUID",
     parse: parseUuid,
     decode: decoder(["string"], parseUuid, "Enter a valid UUID."),
-    print: asStored,
+    print: printStored,
   },
   json: {
     expected: "text that occurs in the JSON of the record",
@@ -342,7 +342,7 @@ export const KINDS: Record<KindName, Kind> = {
     expected: "an id or a name",
     parse: parseStorable,
     decode: () => fault("Expected an id or a name."),
-    print: asStored,
+    print: printStored,
   },
 };
 

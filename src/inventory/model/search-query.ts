@@ -67,7 +67,7 @@ export function placeFields({ fields }: Resource): string[] {
 }
 
 /** The place of a record: `Rack 2 › Box 1, B8`. A position without its location says nothing. */
-export function whereIn(places: readonly string[], record: Readonly<Record<string, unknown>>): string {
+export function formatPlace(places: readonly string[], record: Readonly<Record<string, unknown>>): string {
   const shown = places
     .filter((name) => record[name] && (name !== "position" || record[places[0]]))
     .map((name) => String(record[name]));

@@ -153,7 +153,7 @@ export function rowsStatement(resource: Resource, condition: Condition, plan: Pl
 }
 
 /** A statement over a JSON list of row numbers (first argument), by a lookup of each; by default it selects their row numbers. */
-export function amongStatement(
+export function matchingStatement(
   resource: Resource,
   condition: Condition,
   plan: Plan,

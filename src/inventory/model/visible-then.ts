@@ -20,7 +20,7 @@ export interface PastState {
  * The condition that the actor, with the groups of today, could view the record in that state: what was written while
  * a record was private does not become visible when the record does. True for administrators.
  */
-export function couldView(resource: Resource, actor: Actor, state: PastState): Clause {
+export function couldViewThen(resource: Resource, actor: Actor, state: PastState): Clause {
   if (actor.superuser) return clause("1");
   const last = (kind: string, rid: string) =>
     `(SELECT p.seq FROM main.record_change AS p WHERE p.object_kind = '${kind}' AND p.object_rid = ${rid}` +

@@ -8,7 +8,7 @@ import { compile, join, selecting } from "../model/sql.ts";
 import { storedFields } from "../model/stored-record.ts";
 import { type LinkOptions, RecordReader } from "./record-reader.ts";
 import type { ReadStatements, Statements } from "./statements.ts";
-import { couldView, type PastState } from "../model/visible-then.ts";
+import { couldViewThen, type PastState } from "../model/visible-then.ts";
 
 /** Today's facts that determine how the past is read. */
 export interface Present {
@@ -187,7 +187,7 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
         const own = today.resource.name === resource.name ? today.condition : ALWAYS;
         const condition = and(visible(resource, actor), own);
         const now = compile(condition, plan(declared, resource, actor));
-        return selecting(resource, join("and", [now, couldView(resource, actor, THEN)]));
+        return selecting(resource, join("and", [now, couldViewThen(resource, actor, THEN)]));
       });
       const selects = sharing.map((resource, i) => {
         const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");

@@ -140,11 +140,11 @@ function checkOrder({ levels, equipment = null, parent = null }: Plan): void {
 }
 
 function checkCount(levels: readonly Level[]): void {
-  let inEach = 1;
+  let perRecord = 1;
   let count = 0;
   for (const [i, { name }] of levels.entries()) {
-    inEach *= readPattern(i, () => countNames(name));
-    count += inEach;
+    perRecord *= readPattern(i, () => countNames(name));
+    count += perRecord;
   }
   if (count > MAX_BUILT)
     throw invalidField(

@@ -42,19 +42,19 @@ const PLACED = RESOURCES.flatMap((resource) =>
 /** Records directly in a location, in the order of its slots. */
 function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
   return PLACED.flatMap(({ resource, field }) => {
-    const there = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
+    const inLocation = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
     const position = hasPosition(resource) ? "t.position" : "''";
-    const { text, args } = selecting(resource, there);
+    const { text, args } = selecting(resource, inLocation);
     const all = statements.all({
       text: `SELECT t.rid AS rid, ${position} AS position FROM ${resource.table} AS t WHERE ${text} ORDER BY length(position), position`,
       args,
     });
     const columns = `t.rid AS rid, t.id AS id, t.${columnName(resource, resource.key)} AS name`;
-    const tail = ` AND ${there.text}`;
+    const tail = ` AND ${inLocation.text}`;
     const seen = selectVisible({ resources, actor }, resource, columns, ALWAYS, tail);
     const visible = new Map(
       statements
-        .all({ text: seen.text, args: [...seen.args, ...there.args] })
+        .all({ text: seen.text, args: [...seen.args, ...inLocation.args] })
         .map(({ rid, id, name }) => [rid, { segment: resource.segment, id: String(id), name: String(name) }]),
     );
     return all.map(({ rid, position }) => ({

@@ -138,14 +138,14 @@ export function slotsFor(
       ? usableSpaces(store, spaces, own, actor)
       : [{ ...own!, positions: () => free(own!).filter((position) => findSlot(grid!, position)! >= from) }];
   const slots = freeSlots(filled, count);
-  if (slots.length < count) throw invalidField(field, tooFew(count, slots.length, spaces));
+  if (slots.length < count) throw invalidField(field, tooFewMessage(count, slots.length, spaces));
   return slots;
 }
 
 /** All free positions of a location with a grid. */
 const free = ({ positions, capacity }: Space): string[] => positions(capacity);
 
-function tooFew(records: number, slots: number, spaces: readonly Space[]): string {
+function tooFewMessage(records: number, slots: number, spaces: readonly Space[]): string {
   if (spaces.length === 0)
     return "No location there has a grid or a capacity. Give one rows and columns, or a capacity.";
   const free = slots === 0 ? "no free slot" : slots === 1 ? "one free slot" : `${slots} free slots`;

@@ -15,7 +15,7 @@ import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
 import { type BatchFacts, batchSentence } from "./batch-sentence.ts";
 import type { Statements } from "./statements.ts";
-import { couldView, type PastState } from "../model/visible-then.ts";
+import { couldViewThen, type PastState } from "../model/visible-then.ts";
 
 /** One write as it was recorded. */
 export interface Change {
@@ -101,7 +101,7 @@ export class History {
   }
 
   /** The changes of one record and of its sub-resources, the last first. */
-  ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage {
+  readRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage {
     const { name } = resource;
     const condition = join("or", [
       clause("c.object_kind = ? AND c.object_rid = ?", [name, rid]),
@@ -111,7 +111,7 @@ export class History {
   }
 
   /** The changes of one field of a record, the last first. */
-  ofField(
+  readField(
     { resource, rid, field }: { resource: Resource; rid: number; field: string },
     actor: Actor,
     limit: number,
@@ -128,13 +128,13 @@ export class History {
   }
 
   /** When an account joined and left groups. */
-  ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
+  readMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
     const condition = clause("c.object_kind = 'membership' AND c.after ->> 'user' = ?", [user]);
     return this.#page(condition, "c.seq DESC", actor, limit, offset);
   }
 
   /** The changes of a batch in the order in which they were made. */
-  ofBatch(row: number, actor: Actor, limit: number, offset: number): HistoryPage {
+  readBatchPage(row: number, actor: Actor, limit: number, offset: number): HistoryPage {
     return this.#page(clause("c.batch = ?", [row]), "c.seq", actor, limit, offset);
   }
 
@@ -150,7 +150,7 @@ export class History {
   deletedBeforeVisible(sub: Resource, parent: { resource: Resource; rid: number }, actor: Actor): number[] {
     if (actor.superuser) return [];
     const { resource, rid } = parent;
-    const seen = couldView(resource, actor, BEFORE);
+    const seen = couldViewThen(resource, actor, BEFORE);
     const found = this.statements.all({
       text:
         "SELECT c.object_rid AS rid FROM record_change AS c WHERE c.object_kind = ? AND c.host_kind = ? AND c.host_rid = ?" +
@@ -268,7 +268,7 @@ export class History {
       return join("and", [
         clause(`${RECORD_KIND} = '${resource.name}'`),
         clause(`EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE ${text})`, args),
-        couldView(resource, actor, AFTER),
+        couldViewThen(resource, actor, AFTER),
       ]);
     });
     // Everybody with an account may view memberships.
@@ -288,7 +288,7 @@ export class History {
   /** The condition that the actor could view the record before the change `c`. */
   #couldViewBefore(actor: Actor): Clause {
     const parts = this.#recorded().map((resource) =>
-      join("and", [clause(`${RECORD_KIND} = '${resource.name}'`), couldView(resource, actor, BEFORE)]),
+      join("and", [clause(`${RECORD_KIND} = '${resource.name}'`), couldViewThen(resource, actor, BEFORE)]),
     );
     return actor.superuser ? clause("1") : join("or", [...parts, MEMBERSHIP]);
   }
@@ -408,8 +408,8 @@ export class History {
 
   /** The part of a batch that the actor may view. */
   #batchFacts({ rid, kind }: Row, actor: Actor) {
-    const ofBatch = clause("c.batch = ?", [rid]);
-    const where = join("and", [ofBatch, this.#visibleChanges(actor)]);
+    const readBatchPage = clause("c.batch = ?", [rid]);
+    const where = join("and", [readBatchPage, this.#visibleChanges(actor)]);
     const counted = this.statements.all({
       text:
         "SELECT c.object_kind AS kind, c.op AS op, c.host_kind AS host, count(*) AS changed, count(DISTINCT c.object_rid) AS records," +
@@ -423,7 +423,10 @@ export class History {
       parent: host as string | null,
       parents: Number(hosts),
     }));
-    const found = this.#visibleRows(ofBatch, actor, { text: " ORDER BY c.seq LIMIT ?", args: [DESCRIBED] });
+    const found = this.#visibleRows(readBatchPage, actor, {
+      text: " ORDER BY c.seq LIMIT ?",
+      args: [DESCRIBED],
+    });
     const first = found.map((row) => {
       const change = this.#parseChange(row);
       return row.saw_before === 1 ? change : Object.assign(change, { before: undefined });

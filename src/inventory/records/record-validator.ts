@@ -124,7 +124,7 @@ export class RecordValidator {
       else if (another !== undefined)
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
       else if (resource.fields[field].places && !mayUse(this.#makeContext(actor), far, rid))
-        parsed.errors.set(field, [notUsable(far)]);
+        parsed.errors.set(field, [notUsableMessage(far)]);
       else parsed.values.set(field, rid);
     }
   }
@@ -243,7 +243,7 @@ export class RecordValidator {
   }
 }
 
-export const notUsable = ({ name }: Resource): string => `You may not put records into this ${name}.`;
+export const notUsableMessage = ({ name }: Resource): string => `You may not put records into this ${name}.`;
 
 /** A new record before its body is read. */
 function blank(resource: Resource, actor: Actor): StoredRecord {

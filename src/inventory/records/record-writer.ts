@@ -14,7 +14,7 @@ import { isSubResource, type SubResource, type SubResourceContext } from "../res
 import { AnnotationWriter, type Errors, splitAnnotations } from "./annotation-writer.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
-import { notUsable, RecordValidator } from "./record-validator.ts";
+import { notUsableMessage, RecordValidator } from "./record-validator.ts";
 import type { Statements } from "./statements.ts";
 
 type Right = "change" | "delete";
@@ -137,7 +137,7 @@ export class RecordWriter {
     this.#checkRestore(resource, before, { ...record, deleted: 0 }, actor);
     const placed = before.deleted === 1 ? undefined : before;
     for (const [name, far] of this.#validator.misplaced(resource, record, placed, actor))
-      throw invalidField(name, notUsable(far));
+      throw invalidField(name, notUsableMessage(far));
     this.#revive(resource, before, record, actor);
   }
 

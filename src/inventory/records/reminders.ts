@@ -14,12 +14,12 @@ import { openStore, type Store } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
-function asReason({ title, filters, ordering }: StockView): { title: string; query: string } {
+function toReason({ title, filters, ordering }: StockView): { title: string; query: string } {
   return { title: title.toLowerCase(), query: new URLSearchParams({ ...filters, ordering }).toString() };
 }
 
 /** Why people are reminded of records, with the parameters of the list of these records. */
-export const REMINDER_REASONS = { expiring: asReason(EXPIRING), below_minimum: asReason(LOW) };
+export const REMINDER_REASONS = { expiring: toReason(EXPIRING), below_minimum: toReason(LOW) };
 type Reason = keyof typeof REMINDER_REASONS;
 const REASONS = Object.keys(REMINDER_REASONS) as Reason[];
 

@@ -6,7 +6,7 @@ import { annotatedRows, dependencies, EACH_ROW, plan } from "../model/plan.ts";
 import { ANNOTATIONS, type Resource, type Resources } from "../model/resource.ts";
 import { RowSet } from "../model/row-set.ts";
 import {
-  amongStatement,
+  matchingStatement,
   compile,
   keyStatement,
   orderedStatement,
@@ -457,7 +457,9 @@ export class RowIndex {
   /** Selects the rows for which the condition holds. */
   #among(scope: Scope, rids: readonly number[], condition: Condition): Uint32Array {
     const eachRow = this.#plan(scope, EACH_ROW);
-    return this.statements.numbers(amongStatement(scope.resource, condition, eachRow, JSON.stringify(rids)));
+    return this.statements.numbers(
+      matchingStatement(scope.resource, condition, eachRow, JSON.stringify(rids)),
+    );
   }
 
   #rowsStatement(scope: Scope, condition: Condition): Sql {

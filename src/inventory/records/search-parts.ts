@@ -39,7 +39,7 @@ interface Source {
   /** The folded text of the part `p`, for comparisons. */
   folded: string;
   /** The parts `p` of the records `r` of a kind (argument). */
-  ofRecords: string;
+  recordCondition: string;
   /** Further conditions on the part `p`. */
   where: Sql;
 }
@@ -52,7 +52,7 @@ const ANNOTATION_TEXTS: Omit<Source, "where"> = {
   table: "annotation_value",
   text: "coalesce(text, (SELECT name FROM vocabulary_term WHERE id = reference))",
   folded: "p.fold",
-  ofRecords:
+  recordCondition:
     `annotation AS a ON ${belongs("a")} CROSS JOIN annotation_value AS p` +
     " ON p.rid BETWEEN 1024 * a.rid AND 1024 * a.rid + 1023",
 };
@@ -62,7 +62,7 @@ const makeSource = (by: FoundBy, table: string, text: string): Source => ({
   table,
   text,
   folded: foldedText(`p.${text}`),
-  ofRecords: `${table} AS p ON ${belongs("p")}`,
+  recordCondition: `${table} AS p ON ${belongs("p")}`,
   where: ALIVE,
 });
 
@@ -164,7 +164,7 @@ export class SearchedParts {
     return this.statements.all({
       text:
         "SELECT p.rid AS part, p.object_kind AS kind, p.object_rid AS rid FROM json_each(?) AS r" +
-        ` CROSS JOIN ${source.ofRecords} WHERE ${test.text} AND ${where.text} ORDER BY p.rid DESC`,
+        ` CROSS JOIN ${source.recordCondition} WHERE ${test.text} AND ${where.text} ORDER BY p.rid DESC`,
       args: [JSON.stringify(rids), kind, ...test.args, ...where.args],
     });
   }
@@ -183,9 +183,9 @@ export class SearchedParts {
   #findTerms(word: string, found: PartsFound): boolean {
     const terms = this.statements.all(this.#termsNamed(word, "t.id AS id", ` LIMIT ${MOST_TERMS + 1}`));
     if (terms.length === 0) return false;
-    const ofTerms = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
+    const termTypes = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
     let more = terms.length > MOST_TERMS;
-    for (const type of this.statements.numbers(ofTerms))
+    for (const type of this.statements.numbers(termTypes))
       for (const kind of this.viewable.keys())
         for (const { id } of terms) if (this.#findTerm([kind, type, String(id)], found)) more = true;
     return more;
@@ -198,12 +198,12 @@ export class SearchedParts {
       "SELECT rid AS part, object_kind AS kind, object_rid AS rid FROM annotation_value" +
       " WHERE object_kind = ? AND annotation_type = ? AND reference = ? AND object_rid < ?" +
       " ORDER BY object_rid DESC LIMIT ?";
-    const ofKind = (): Row[] =>
+    const readKind = (): Row[] =>
       this.#readParts(kind, this.viewable.get(kind)!.toArray(), this.#annotations, {
         text: "p.reference = ?",
         args: [id],
       });
-    return this.#addNewest(found, "rid", ofKind, (before, size) => ({ text, args: [...of, before, size] }));
+    return this.#addNewest(found, "rid", readKind, (before, size) => ({ text, args: [...of, before, size] }));
   }
 
   /** True if there are more parts with the word than were added. */
@@ -215,9 +215,9 @@ export class SearchedParts {
       ` CROSS JOIN ${table} AS p ON p.rid = ${index}.rowid WHERE ${index} MATCH ? AND ${index}.rowid < ?` +
       ` AND ${where.text} ORDER BY ${index}.rowid DESC LIMIT ?`;
     const test: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
-    const ofAll = (): Row[] =>
+    const readAll = (): Row[] =>
       [...this.viewable].flatMap(([kind, rows]) => this.#readParts(kind, rows.toArray(), source, test));
-    return this.#addNewest(found, "part", ofAll, (before, size) => ({
+    return this.#addNewest(found, "part", readAll, (before, size) => ({
       text,
       args: [matchAll([word]), before, ...where.args, size],
     }));
@@ -241,9 +241,9 @@ export class SearchedParts {
       for (let i = 0; i < rows.length && viewed <= most; i++) {
         const [kind, rid] = [String(rows[i].kind), Number(rows[i].rid)];
         if (!this.viewable.get(kind)?.has(rid) || ++viewed > most) continue;
-        let ofKind = records.get(kind);
-        if (!ofKind) records.set(kind, (ofKind = new Set()));
-        ofKind.add(rid);
+        let readKind = records.get(kind);
+        if (!readKind) records.set(kind, (readKind = new Set()));
+        readKind.add(rid);
       }
       return viewed;
     };

@@ -17,9 +17,9 @@ import {
   searchedNames,
   searchedTexts,
   type SearchQuery,
-  whereIn,
+  formatPlace,
 } from "../model/search-query.ts";
-import { amongStatement, rowsStatement } from "../model/sql.ts";
+import { matchingStatement, rowsStatement } from "../model/sql.ts";
 import { lookUpTexts, matchAll } from "../model/text-index.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { SearchedParts } from "./search-parts.ts";
@@ -152,7 +152,7 @@ export class Search {
     const found = parts.findParts(resource.name, others, indexed);
     return ranked.map(({ rid, rank, id, by }, i) => {
       const name = String(shown[i][resource.key]);
-      const about = { id, name, exact: isCode(rank), where: whereIn(places, shown[i]) };
+      const about = { id, name, exact: isCode(rank), where: formatPlace(places, shown[i]) };
       const part = found.get(rid);
       return part
         ? { ...about, by: part.by, text: excerpt(parts.readText(part), words) }
@@ -206,7 +206,7 @@ class ListSearch {
     const eachRow = plan(resources, resource, actor, EACH_ROW);
     const list = JSON.stringify([...rids]);
     return this.statements
-      .all(amongStatement(resource, condition, eachRow, list, columns.join(", ")))
+      .all(matchingStatement(resource, condition, eachRow, list, columns.join(", ")))
       .map((row) => {
         const id = String(row.id);
         const texts = {
@@ -311,7 +311,9 @@ class ListSearch {
     const { resource } = this;
     const { resources, actor } = this.viewer;
     const eachRow = plan(resources, resource, actor, EACH_ROW);
-    return [...this.statements.numbers(amongStatement(resource, condition, eachRow, JSON.stringify(rids)))];
+    return [
+      ...this.statements.numbers(matchingStatement(resource, condition, eachRow, JSON.stringify(rids))),
+    ];
   }
 }
 

@@ -1,6 +1,6 @@
 import { integer, prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
-import { MD5, notNegative } from "./datafile.ts";
+import { MD5, requireNonNegative } from "./datafile.ts";
 
 export const archive = ownedResource({
   name: "archive",
@@ -18,5 +18,5 @@ export const archive = ownedResource({
     md5sum: text("MD5 sum.", { pattern: MD5 }),
     byte: integer("Size in bytes."),
   },
-  rules: ({ byte }) => notNegative("byte", byte),
+  rules: ({ byte }) => requireNonNegative("byte", byte),
 });

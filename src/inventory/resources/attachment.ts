@@ -17,7 +17,7 @@ const address = (doc: string): Field =>
 /** LabID also generates files, such as exports, and embeds images in texts. labd does not. */
 const never = (doc: string): Field => computed(doc, { shape: Shape.Boolean(), compute: () => false });
 /** Filled in by `print`, which knows the record. */
-const byPrint = (doc: string, shape: Field["shape"] = Shape.String()): Field =>
+const printedField = (doc: string, shape: Field["shape"] = Shape.String()): Field =>
   computed(doc, { shape: shape!, compute: () => null });
 
 /** Flags of LabID's files that are false for all files of labd. */
@@ -47,9 +47,9 @@ export const attachment = subResource({
     }),
     size: integer("Size in bytes."),
     sha256: text("SHA-256 of the content."),
-    peek: byPrint(`First ${PEEK} characters of a text of at most ${PEEK_FILE / 1024} KB; else empty.`),
-    object_id: byPrint("Id of the record."),
-    content_type: byPrint("Number of the kind of record.", Shape.Integer()),
+    peek: printedField(`First ${PEEK} characters of a text of at most ${PEEK_FILE / 1024} KB; else empty.`),
+    object_id: printedField("Id of the record."),
+    content_type: printedField("Number of the kind of record.", Shape.Integer()),
     url: address("Address of the file."),
     download_url: address("The same as url."),
     direct_url: address("The same as url."),

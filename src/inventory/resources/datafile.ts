@@ -5,7 +5,7 @@ import { statusField } from "./model-type.ts";
 /** MD5 in hexadecimal digits, as sequencing facilities give it. */
 export const MD5 = { expression: /^[0-9a-f]{32}$/, rule: "an MD5 sum of 32 hexadecimal digits" };
 
-export const notNegative = (name: string, value: unknown): Record<string, string> =>
+export const requireNonNegative = (name: string, value: unknown): Record<string, string> =>
   Number(value) < 0 ? { [name]: "Ensure this value is greater than or equal to 0." } : {};
 
 export const datafile = ownedResource({
@@ -37,5 +37,5 @@ export const datafile = ownedResource({
     status: statusField("Status, such as NEW.", { initial: "NEW" }),
     copies: referring("datafile_copy", "datafile", "The copies of the file that the caller may view."),
   },
-  rules: ({ byte }) => notNegative("byte", byte),
+  rules: ({ byte }) => requireNonNegative("byte", byte),
 });

@@ -14,14 +14,14 @@ const toConstant =
 export const CONSTANT = {
   expression: /^[A-Z][A-Z0-9_]*$/,
   rule: "upper case letters, digits and _",
-  ofWords: toConstant("_"),
+  parseWords: toConstant("_"),
 };
 
 /** A state that programs know too, of one or several words such as `IN PROGRESS`. */
 export const STATUS = {
   expression: /^[A-Z][A-Z0-9_]*( [A-Z0-9_]+)*$/,
   rule: "upper case letters, digits, _ and spaces",
-  ofWords: toConstant(" "),
+  parseWords: toConstant(" "),
 };
 
 /** The name of a model, as records refer to it. */

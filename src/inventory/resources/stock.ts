@@ -4,39 +4,39 @@ import type { Resource } from "../model/resource.ts";
 /** Fields of stock: the amount that is left, the supplier, the day of expiry. */
 
 /** Forms have it under Stock, and the card of the stock shows it. */
-const inStock = (form: FieldForm = {}): { form: FieldForm } => ({
+const stockForm = (form: FieldForm = {}): { form: FieldForm } => ({
   form: { group: "Stock", hint: "", shownIn: "stock", ...form },
 });
 /** Forms have it under Supplier, and lists only where it is chosen. */
-const ofSupplier = (form: FieldForm = {}): { form: FieldForm } => ({
+const supplierForm = (form: FieldForm = {}): { form: FieldForm } => ({
   form: { group: "Supplier", hint: "", column: false, ...form },
 });
 
 const amount = (): Field =>
   number("Amount, in the given unit.", {
     dependent: true,
-    ...inStock({ suffix: "unit", look: "amount", summary: true }),
+    ...stockForm({ suffix: "unit", look: "amount", summary: true }),
   });
 const unit = (): Field =>
   reference("term", "Unit of the amount: a term of a category of units.", {
     imports: "unit",
-    ...inStock(),
+    ...stockForm(),
   });
 const minimum = (): Field =>
   number("Amount below which stock is low, in the same unit.", {
     dependent: true,
-    ...inStock({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
+    ...stockForm({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
   });
 const belowMinimum = (): Field =>
-  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never", ...inStock() });
-const supplier = (): Field => text("Supplier.", { example: "Metabion", ...ofSupplier({ summary: true }) });
-const lot = (): Field => text("Lot or batch number.", ofSupplier({ shownIn: "stock", summary: true }));
-const received = (): Field => day("Day of receipt.", inStock({ column: false }));
-const expiry = (): Field => day("Day of expiry.", inStock({ look: "expiry", summary: true }));
+  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never", ...stockForm() });
+const supplier = (): Field => text("Supplier.", { example: "Metabion", ...supplierForm({ summary: true }) });
+const lot = (): Field => text("Lot or batch number.", supplierForm({ shownIn: "stock", summary: true }));
+const received = (): Field => day("Day of receipt.", stockForm({ column: false }));
+const expiry = (): Field => day("Day of expiry.", stockForm({ look: "expiry", summary: true }));
 const thaws = (): Field =>
   integer(
     "How often it was frozen and thawed.",
-    inStock({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
+    stockForm({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
   );
 const aliquotSource = (name: string): Field =>
   reference(name, `The ${name} that this is an aliquot of.`, {
@@ -49,16 +49,16 @@ export const consumableStock = (): Record<string, Field> => ({
   minimum_amount: minimum(),
   below_minimum: belowMinimum(),
   supplier: supplier(),
-  catalogue_number: text("Catalogue number of the supplier.", ofSupplier({ beside: "supplier" })),
+  catalogue_number: text("Catalogue number of the supplier.", supplierForm({ beside: "supplier" })),
   lot: lot(),
-  price: number("Price, in the given currency.", ofSupplier({ suffix: "currency" })),
+  price: number("Price, in the given currency.", supplierForm({ suffix: "currency" })),
   currency: text("Currency of the price, by its code.", {
     example: "EUR",
     pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
-    ...ofSupplier({ hint: "By its code, such as EUR." }),
+    ...supplierForm({ hint: "By its code, such as EUR." }),
   }),
   received: received(),
-  opened: day("Day of first use.", inStock({ beside: "received", column: false })),
+  opened: day("Day of first use.", stockForm({ beside: "received", column: false })),
   expiry: expiry(),
   freeze_thaw_count: thaws(),
   aliquot_of: aliquotSource("consumable"),

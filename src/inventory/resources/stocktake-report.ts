@@ -2,7 +2,7 @@ import { ALWAYS } from "../model/condition.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { ReadContext } from "../model/resource.ts";
 import { clause } from "../model/sql.ts";
-import { couldView } from "../model/visible-then.ts";
+import { couldViewThen } from "../model/visible-then.ts";
 
 /** Lists of a report. */
 export const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
@@ -91,7 +91,7 @@ function visibleAmong(
     const then =
       cursor === undefined
         ? clause("1")
-        : couldView(resource, actor, { rid: "t.rid", upTo: `p.seq <= ${Number(cursor)}` });
+        : couldViewThen(resource, actor, { rid: "t.rid", upTo: `p.seq <= ${Number(cursor)}` });
     const tail = ` AND ${then.text} AND t.id IN (SELECT value FROM json_each(?))`;
     const { text, args } = selectVisible({ resources, actor }, resource, "t.id AS id", ALWAYS, tail);
     const ids = JSON.stringify(named.map(({ id }) => id));

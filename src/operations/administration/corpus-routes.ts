@@ -31,7 +31,7 @@ function corpusRow(corpus: CorpusInfo) {
   return { ...row, added: timestamp(row.added) };
 }
 export const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
-const ofCorpus = {
+const corpusAccess = {
   access: "administrator",
   params: { corpus: ["Its name or hash.", "yeast"] },
   errors: [404],
@@ -67,7 +67,7 @@ export const corpusOperations = [
       addCorpus(context, caller, request, { name, use: use === "1" }),
   }),
   operation("DELETE /api/admin/corpora/:corpus", {
-    ...ofCorpus,
+    ...corpusAccess,
     summary: "Remove a corpus",
     description: "Existing results are kept. The active corpus can be removed only if it is the last.",
     errors: [404, 409],
@@ -76,13 +76,13 @@ export const corpusOperations = [
     },
   }),
   operation("POST /api/admin/corpora/:corpus/use", {
-    ...ofCorpus,
+    ...corpusAccess,
     summary: "Use a corpus",
     returns: Corpus,
     run: ({ params }, { scoring }: AdministrationContext) => corpusRow(scoring.corpora.use(params.corpus)),
   }),
   operation("POST /api/admin/corpora/:corpus/verify", {
-    ...ofCorpus,
+    ...corpusAccess,
     summary: "Verify a corpus",
     description: "Reads every byte.",
     status: 202,

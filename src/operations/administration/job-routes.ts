@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type FarmState, POOL_MODES } from "../../farm/index.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
-import { ownMemory } from "../../platform/memory.ts";
+import { readOwnMemory } from "../../platform/memory.ts";
 import { operation } from "../../platform/operation.ts";
 import { answerSchema, nullable } from "../../platform/schema.ts";
 import { type Scoring, STATES } from "../../scoring/index.ts";
@@ -114,7 +114,7 @@ export const jobOperations = [
       return {
         counts: scoring.counts(),
         queue_seconds: oldest === null ? 0 : Math.max(0, (clock.now() - oldest) / 1000),
-        memory: { bytes: ownMemory(), limit: scoring.workers().memoryLimit },
+        memory: { bytes: readOwnMemory(), limit: scoring.workers().memoryLimit },
         workers: scoring.workerStatuses(),
         results: scoring.recentJobs(JOBS_SHOWN, query.state || undefined).map(jobRow),
       };

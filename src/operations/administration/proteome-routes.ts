@@ -79,7 +79,7 @@ const buildRow = ({ submitted, ended, ...row }: Build) => ({
   ended: timestampOrNull(ended),
 });
 
-const ofBuild = {
+const buildAccess = {
   access: "administrator",
   params: { id: "Identifier of the build." },
   returns: BuildSchema,
@@ -117,12 +117,12 @@ export const buildOperations = [
         : buildRow(await builds.start(body, caller.username)),
   }),
   operation("GET /api/admin/proteome/builds/:id", {
-    ...ofBuild,
+    ...buildAccess,
     summary: "Show a build of families",
     run: ({ params }, { scoring }: AdministrationContext) => buildRow(scoring.builds.find(params.id)),
   }),
   operation("DELETE /api/admin/proteome/builds/:id", {
-    ...ofBuild,
+    ...buildAccess,
     summary: "Cancel a build of families",
     description: "Stored families are kept.",
     errors: [404, 409],

@@ -165,7 +165,7 @@ async function examine(context: AdministrationContext, report: Report) {
   };
 }
 
-const ofTask = {
+const taskAccess = {
   access: "administrator",
   params: { id: "Identifier of the task or job." },
   returns: TaskSchema,
@@ -180,13 +180,13 @@ export const taskOperations = [
     run: (_, { tasks }: AdministrationContext) => singlePage(tasks.list(ADMINISTRATION_TASKS).map(taskRow)),
   }),
   operation("GET /api/admin/tasks/:id", {
-    ...ofTask,
+    ...taskAccess,
     summary: "Show a task",
     run: ({ params }, { tasks }: AdministrationContext) =>
       taskRow(tasks.find(params.id, ADMINISTRATION_TASKS)),
   }),
   operation("DELETE /api/admin/tasks/:id", {
-    ...ofTask,
+    ...taskAccess,
     summary: "Cancel a task",
     errors: [404, 409],
     run: async ({ params }, { tasks }: AdministrationContext) =>

@@ -69,7 +69,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     const sums = await compressFile(copy, packed, { owner, key });
     rmSync(copy);
     await readBack(packed, sums, key);
-    const { corpora, features } = await keepFiles(options, options.kept ?? keptIn(to), damaged);
+    const { corpora, features } = await keepFiles(options, options.kept ?? findStored(to), damaged);
     const content: Manifest = {
       format: 1,
       labd: version,
@@ -206,7 +206,7 @@ async function readBack(
 }
 
 /** The corpora and features in a directory, by its manifests. */
-function keptIn(to: string): (file: string) => FileEntry | undefined {
+function findStored(to: string): (file: string) => FileEntry | undefined {
   const known = new Map(
     listBackups(to).flatMap(({ manifest }) =>
       sharedFiles(manifest).map((entry) => [entry.file, entry] as const),

@@ -2,7 +2,7 @@ import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { cacheCounters } from "../../platform/cache-counter.ts";
 import type { Answered } from "../../platform/http.ts";
-import { ownMemory } from "../../platform/memory.ts";
+import { readOwnMemory } from "../../platform/memory.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { knownBackups } from "../backup/places.ts";
 
@@ -120,7 +120,7 @@ function registerProcess(metrics: Metrics, now: () => number): () => void {
     [
       "labd_memory_bytes",
       "Memory of the server and its processes for heavy requests, without mapped files such as the corpus.",
-      () => ownMemory(),
+      () => readOwnMemory(),
     ],
     [
       "process_open_fds",

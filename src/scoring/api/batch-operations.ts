@@ -42,7 +42,7 @@ export interface BatchParts extends SubmissionContext {
   requireWritable: () => void;
 }
 
-const ofOne = { access: "anyone", params: { id: "Id of the batch." }, errors: [400, 404] } as const;
+const batchAccess = { access: "anyone", params: { id: "Id of the batch." }, errors: [400, 404] } as const;
 
 /** Batches: many proteins, whose jobs the server submits. */
 export const batchOperations = [
@@ -73,7 +73,7 @@ export const batchOperations = [
     },
   }),
   operation("GET /api/scoring/batches/:id", {
-    ...ofOne,
+    ...batchAccess,
     summary: "Get a batch",
     operationId: "getScoringBatch",
     description: "Progress is sent by the events of its task.",
@@ -82,7 +82,7 @@ export const batchOperations = [
       showBatch(batches.find(params.id), ownership.identify(request), context.baseUrl),
   }),
   operation("GET /api/scoring/batches/:id/items", {
-    ...ofOne,
+    ...batchAccess,
     summary: "Get the jobs of a batch",
     operationId: "getScoringBatchItems",
     query: ItemQuery,
@@ -93,7 +93,7 @@ export const batchOperations = [
     },
   }),
   operation("GET /api/scoring/batches/:id/matches", {
-    ...ofOne,
+    ...batchAccess,
     summary: "Download the matches of a batch",
     operationId: "downloadBatchMatches",
     description: "In the order of the batch; the matches of jobs that have finished so far.",
@@ -115,7 +115,7 @@ export const batchOperations = [
     },
   }),
   operation("DELETE /api/scoring/batches/:id", {
-    ...ofOne,
+    ...batchAccess,
     summary: "Cancel a batch",
     operationId: "cancelScoringBatch",
     description: "Cancels its jobs that have not ended. Results are kept.",
@@ -162,7 +162,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
     });
     return { model, homologs, ...itemsOfTable(table) };
   }
-  const groups = inGroups(expressions, classes);
+  const groups = makeGroups(expressions, classes);
   const items = body.proteins!.flatMap((protein, i): NewItem[] => {
     const { name, sequence, failure } = readProtein(protein, parts);
     const item = {
@@ -177,7 +177,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
 }
 
 /** Patterns and classes, divided by what one job takes. */
-function inGroups(
+function makeGroups(
   patterns: readonly PatternRequest[],
   classes: readonly PatternRequest[] = [],
 ): PatternRequest[][] {
@@ -201,7 +201,7 @@ function itemsOfTable({
     return numbers.get(key)!;
   };
   const items = questions.flatMap(({ name, sequence, patterns }) =>
-    inGroups(patterns).map((group) => ({
+    makeGroups(patterns).map((group) => ({
       name,
       line: null,
       query: sequence,

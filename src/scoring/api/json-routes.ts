@@ -75,7 +75,7 @@ export interface JobParts extends JsonOptions {
   events: EventStreams;
 }
 
-const ofJob = { access: "public", params: { id: uuid("Identifier of the job.") } } as const;
+const jobAccess = { access: "public", params: { id: uuid("Identifier of the job.") } } as const;
 
 export const jobOperations = [
   operation("POST /api/scoring/jobs", {
@@ -96,7 +96,7 @@ export const jobOperations = [
     },
   }),
   operation("GET /api/scoring/jobs/:id", {
-    ...ofJob,
+    ...jobAccess,
     operationId: "getScoringJob",
     summary: "Get a job",
     description: "Like GetStatus.",
@@ -106,7 +106,7 @@ export const jobOperations = [
       jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl)(),
   }),
   operation("DELETE /api/scoring/jobs/:id", {
-    ...ofJob,
+    ...jobAccess,
     access: "anyone",
     operationId: "cancelScoringJob",
     summary: "Cancel a job",
@@ -123,7 +123,7 @@ export const jobOperations = [
     },
   }),
   operation("GET /api/scoring/jobs/:id/events", {
-    ...ofJob,
+    ...jobAccess,
     operationId: "watchScoringJob",
     summary: "Watch a job by server-sent events",
     description:
@@ -215,7 +215,7 @@ export function jobSnapshot(job: JobObject): Snapshot {
   return { id, state, hasEnded: hasEnded(state), data: job };
 }
 
-const ofCorpus = {
+const corpusAccess = {
   access: "signedIn",
   params: { id: CorpusHash.properties.id },
   errors: [400, 404],
@@ -259,7 +259,7 @@ export const referenceOperations = [
     run: ({ query: { query, limit = 10 } }, { corpus }: JobParts) => findProteins(corpus(), query, limit),
   }),
   operation("GET /api/scoring/corpora/:id", {
-    ...ofCorpus,
+    ...corpusAccess,
     operationId: "downloadCorpus",
     summary: "Download a corpus",
     description:
@@ -273,7 +273,7 @@ export const referenceOperations = [
     run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, corpusWith(corpora, params.id)),
   }),
   operation("GET /api/scoring/corpora/:id/calibration", {
-    ...ofCorpus,
+    ...corpusAccess,
     operationId: "downloadCalibration",
     summary: "Download the calibration of a corpus",
     description:

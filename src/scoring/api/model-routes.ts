@@ -33,7 +33,7 @@ const FileName = Type.Object({
 
 const TYPES = { mmcif: "chemical/x-mmcif", pdb: "chemical/x-pdb" } as const;
 
-const ofModel = {
+const modelAccess = {
   access: "public",
   params: { id: uuid("Identifier of the job.") },
   returns: JobModelSchema,
@@ -42,7 +42,7 @@ const ofModel = {
 /** The structure model of a job's query. */
 export const modelOperations = [
   operation("GET /api/scoring/jobs/:id/model", {
-    ...ofModel,
+    ...modelAccess,
     operationId: "getStructureModel",
     summary: "Get the structure model of the query",
     description:
@@ -51,7 +51,7 @@ export const modelOperations = [
     run: ({ params }, parts: ModelParts) => parts.models.show(readQuery(parts, params.id)),
   }),
   operation("PUT /api/scoring/jobs/:id/model", {
-    ...ofModel,
+    ...modelAccess,
     access: "anyone",
     operationId: "addStructureModel",
     summary: "Add a structure model of the query",
@@ -69,7 +69,7 @@ export const modelOperations = [
     },
   }),
   operation("DELETE /api/scoring/jobs/:id/model", {
-    ...ofModel,
+    ...modelAccess,
     access: "anyone",
     operationId: "deleteStructureModel",
     summary: "Remove the structure model that was added to the job",
@@ -86,7 +86,7 @@ export const modelOperations = [
   }),
   operation("GET /api/scoring/jobs/:id/model/file", {
     access: "public",
-    params: ofModel.params,
+    params: modelAccess.params,
     operationId: "getStructureModelFile",
     summary: "Get the file of the structure model",
     description: "The mmCIF or PDB file, unpacked.",

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { paced } from "../../platform/byte-budget.ts";
 import { Problem } from "../../problem.ts";
 import type { FeatureSource } from "../features/annotation.ts";
-import { type Handlers, notFinished } from "../jobs/handlers.ts";
+import { type Handlers, throwNotFinished } from "../jobs/handlers.ts";
 import { describeContent } from "./openapi-parts.ts";
 import { JointScanParameters, ResultParameters, ScanParameters, uuid } from "./json-schemas.ts";
 import { print } from "../results/print-thread.ts";
@@ -28,7 +28,7 @@ import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-
 import { makeBody, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 /** Dependencies of the operations of results. */
-interface ResultParts {
+interface ResultDependencies {
   handlers: Handlers;
   featureSource: () => FeatureSource;
 }
@@ -53,7 +53,7 @@ export const resultOperations = [
     returns: ResultSchema,
     formats: describeContent(RESULT_FORMATS, true),
     errors: [404, 406, 409, 410, 503],
-    async run({ params: { id }, query, request, context }, parts: ResultParts) {
+    async run({ params: { id }, query, request, context }, parts: ResultDependencies) {
       const format = query.format ?? chooseFormat(request.headers.get("accept"));
       const view = parseView("result", query);
       if (!isTableFormat(format)) requireNoView(view);
@@ -70,7 +70,7 @@ export const resultOperations = [
     query: ScanParameters,
     returns: ScanSchema,
     formats: describeContent(SCAN_FORMATS, true),
-    run: ({ params: { id }, query: { format = "json", ...query } }, parts: ResultParts) =>
+    run: ({ params: { id }, query: { format = "json", ...query } }, parts: ResultDependencies) =>
       printed(parts, id, { scan: format, view: parseView("scan", query) }, scanHeaders(format, `${id}.scan`)),
   }),
   operation("GET /api/scoring/scans", {
@@ -83,7 +83,7 @@ export const resultOperations = [
     returns: JointScanSchema,
     formats: describeContent(SCAN_FORMATS, true),
     errors: [404, 409, 410, 503],
-    run: ({ query }, parts: ResultParts) => jointScanResponse(parts, query),
+    run: ({ query }, parts: ResultDependencies) => jointScanResponse(parts, query),
   }),
   operation("GET /api/scoring/jobs/:id/features", {
     ...ofJob,
@@ -93,14 +93,14 @@ export const resultOperations = [
       "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
     returns: FeaturesSchema,
     errors: [400, 404, 409, 410, 503],
-    run: ({ params: { id } }, parts: ResultParts) =>
+    run: ({ params: { id } }, parts: ResultDependencies) =>
       printed(parts, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
   }),
 ];
 
 /** The stored result, or else a printed one. */
 async function resultResponse(
-  options: ResultParts,
+  options: ResultDependencies,
   id: string,
   {
     format,
@@ -123,7 +123,7 @@ async function resultResponse(
   };
   const { handlers } = options;
   if (format === "json" || format === "xml") {
-    const result = (await handlers.getResult(id, format)) ?? notFinished(handlers.job(id));
+    const result = (await handlers.getResult(id, format)) ?? throwNotFinished(handlers.job(id));
     const [head, tail] = STORED_FORMATS[format];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });
@@ -133,7 +133,7 @@ async function resultResponse(
 }
 
 /** The result in an archive. */
-function archiveResponse(options: ResultParts, id: string, publisher: string): Promise<Response> {
+function archiveResponse(options: ResultDependencies, id: string, publisher: string): Promise<Response> {
   const { submitted, started, ended } = options.handlers.job(id);
   const { query, homologs } = options.handlers.requireRequest(id);
   const url = `${publisher}/score/${id}`;
@@ -150,7 +150,7 @@ function archiveResponse(options: ResultParts, id: string, publisher: string): P
 
 /** Long results are printed in a thread. */
 async function printed(
-  options: ResultParts,
+  options: ResultDependencies,
   id: string,
   as: PrintTask["as"],
   headers: HeadersInit,
@@ -181,7 +181,7 @@ function scanHeaders(format: ScanFormatName, name: string): HeadersInit {
 
 /** The matches of several jobs in one order. @throws Problem unknown_job, not_finished and others, naming the job */
 async function jointScanResponse(
-  options: ResultParts,
+  options: ResultDependencies,
   { format = "json", jobs, ...query }: Static<typeof JointScanParameters>,
 ): Promise<Response> {
   const joint: JointTask["joint"][number][] = [];

@@ -122,7 +122,7 @@ export function soapRoutes(options: SoapOptions) {
         status: 302,
         headers: { Location: new URL(`../${GUIDE}`, endpoint).pathname },
       });
-    if (!parameters.some((name) => WSDL_PARAMETER.test(name))) throw noSuchDocument(endpoint);
+    if (!parameters.some((name) => WSDL_PARAMETER.test(name))) throw documentNotFound(endpoint);
     const { wsdl } = await loadWsdl();
     return document(request, wsdl(namespace, endpoint), XML);
   };
@@ -304,7 +304,7 @@ function faultResponse(
   version: SoapVersion,
   isRead = false,
 ): Response {
-  const problem = Problem.from(error).inTerms(printElement);
+  const problem = Problem.from(error).translatePaths(printElement);
   const cause = findCause(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
   if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
   const fault = encodeFault(problem, version, namespace);
@@ -339,7 +339,7 @@ function document({ headers }: Request, text: string, contentType: string): Resp
 /** `?wsdl` in any case, alone or with other parameters; some toolkits request `?singleWsdl`. */
 const WSDL_PARAMETER = /^(single)?wsdl$/i;
 
-const noSuchDocument = (endpoint: string): Problem =>
+const documentNotFound = (endpoint: string): Problem =>
   new Problem(
     "not_found",
     `No such document. The WSDL is ${endpoint}?wsdl, which contains all schemas; they are also at ${endpoint}/messages.xsd and ${endpoint}/prediction.xsd.`,

@@ -75,7 +75,7 @@ export class Batches {
       title: "Scoring",
       readers: "link",
       whileRunning: "run",
-      keep: { ofClient: KEPT_OF_CLIENT, inAll: KEPT_IN_ALL, milliseconds: options.retention },
+      keep: { perClient: KEPT_OF_CLIENT, inAll: KEPT_IN_ALL, milliseconds: options.retention },
       path: (id) => `/api/scoring/batches/${id}`,
       run: (task, report) => this.#run(task, report),
       cancelled: (task) => this.#cancelJobs(task),

@@ -73,11 +73,11 @@ function readQueries(text: string): Omit<NamedQuestion, "patterns">[] {
 }
 
 const lineCount = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;
-const withoutComments = (text: string): string =>
+const removeComments = (text: string): string =>
   text.replaceAll(/^;.*$/gm, (comment) => " ".repeat(comment.length));
 
 function requireNoResidues(text: string, line: number): [] {
-  const at = withoutComments(text).search(/\S/);
+  const at = removeComments(text).search(/\S/);
   if (at < 0) return [];
   throw fastaProblem(
     line + lineCount(text.slice(0, at)),
@@ -90,7 +90,7 @@ function readRecord(record: string, line: number): Omit<NamedQuestion, "patterns
   const [header] = record.slice(1).split(/[\r\n]/, 1);
   const { accession: name, description } = readHeader(header);
   if (name === "") throw fastaProblem(line, ": the header has no identifier");
-  const body = " ".repeat(header.length + 1) + withoutComments(record.slice(header.length + 1));
+  const body = " ".repeat(header.length + 1) + removeComments(record.slice(header.length + 1));
   const { sequence, fault } = readProteinText(removeInnerStops(body));
   if (fault) {
     const place = findPlace(body, fault.position);

@@ -5,7 +5,7 @@ import { limitExceeded, type MessageLimits, MESSAGE_LIMITS } from "./limits.ts";
 import { MessageParser } from "./message-parser.ts";
 import type { Request } from "./service.ts";
 import { XmlDecoder } from "./xml-encoding.ts";
-import { atStart } from "./xml-errors.ts";
+import { printPlace } from "./xml-errors.ts";
 
 export interface EnvelopeOptions {
   /** Content-Type header of the HTTP request; null if it has none. */
@@ -95,7 +95,8 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
   };
   const parse = (bytes: Uint8Array, isLast = false): void => {
     parser.write(decoder.decode(bytes, isLast));
-    if (decoder.fault !== null) throw new Problem("malformed", `${atStart(parser.place)}: ${decoder.fault}.`);
+    if (decoder.fault !== null)
+      throw new Problem("malformed", `${printPlace(parser.place)}: ${decoder.fault}.`);
   };
   attempt(() => {
     const contentType = readContentType(options.contentType);

@@ -8,9 +8,9 @@ import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
 import {
   at,
-  atStart,
+  printPlace,
   malformed,
-  notWellFormed,
+  notWellFormedProblem,
   type Place,
   placeOfContent,
   quoted,
@@ -107,7 +107,7 @@ export class MessageParser {
 
   /** saxes reports a DOCTYPE at its end. */
   onDoctype(): void {
-    throw notWellFormed("inappropriately located doctype", this.#partPlace);
+    throw notWellFormedProblem("inappropriately located doctype", this.#partPlace);
   }
 
   onProcessingInstruction(): void {
@@ -125,12 +125,12 @@ export class MessageParser {
   write(text: string): void {
     // The decoder removed the byte order mark. saxes would drop a second one, which is text before the root.
     if (this.#written === 0 && text.startsWith("\uFEFF"))
-      throw notWellFormed("text data outside", { line: 1, column: 1 }, "before");
+      throw notWellFormedProblem("text data outside", { line: 1, column: 1 }, "before");
     this.#sax.write(text);
     this.#written += text.length;
     // Markup that never ends has no event.
     if (this.#written - this.#partStart > this.#limits.textLength + 1)
-      throw limitExceeded(this.#limits, "textLength", atStart(this.#partPlace));
+      throw limitExceeded(this.#limits, "textLength", printPlace(this.#partPlace));
   }
 
   /** @throws Problem if the message is not complete */
@@ -166,7 +166,7 @@ export class MessageParser {
     const start = this.#partPlace;
     const end = this.#sax.position - ahead;
     if (end - this.#partStart > this.#limits.textLength)
-      throw limitExceeded(this.#limits, "textLength", atStart(start));
+      throw limitExceeded(this.#limits, "textLength", printPlace(start));
     this.#partStart = end;
     this.#partPlace = { line: this.#sax.line, column: this.#sax.column + 1 - ahead };
     return start;
@@ -174,17 +174,17 @@ export class MessageParser {
 
   #countElement(place: Place): void {
     if (++this.#elements > this.#limits.elements)
-      throw limitExceeded(this.#limits, "elements", atStart(place));
+      throw limitExceeded(this.#limits, "elements", printPlace(place));
   }
 
   onError(message: string): void {
     // saxes notices text outside the root late, at a place that depends on how the message was cut.
     if (message.startsWith("text data outside")) {
       this.#finishEndTag();
-      throw notWellFormed(message, this.#tagPlace, this.#isRootClosed ? "after" : "before");
+      throw notWellFormedProblem(message, this.#tagPlace, this.#isRootClosed ? "after" : "before");
     }
-    if (/^(?:unclosed|unexpected end)/.test(message)) throw notWellFormed(message, this.#partPlace);
-    throw notWellFormed(message, /^(?:unbound|duplicate)/.test(message) ? this.#tagPlace : this.#here);
+    if (/^(?:unclosed|unexpected end)/.test(message)) throw notWellFormedProblem(message, this.#partPlace);
+    throw notWellFormedProblem(message, /^(?:unbound|duplicate)/.test(message) ? this.#tagPlace : this.#here);
   }
 
   onTagName(name: string): void {
@@ -197,7 +197,7 @@ export class MessageParser {
     if (this.#isRootClosed) return;
     this.#countElement(this.#tagPlace);
     if (this.#depth + 1 > this.#limits.depth)
-      throw limitExceeded(this.#limits, "depth", atStart(this.#tagPlace));
+      throw limitExceeded(this.#limits, "depth", printPlace(this.#tagPlace));
     checkLocalName(name, this.#tagPlace);
     this.#endPart();
   }
@@ -206,11 +206,12 @@ export class MessageParser {
     this.#endPart();
     const place = this.#tagPlace;
     const limits = this.#limits;
-    if (++this.#attributes > limits.attributes) throw limitExceeded(limits, "attributes", atStart(place));
-    if (value.length > limits.attributeLength) throw limitExceeded(limits, "attributeLength", atStart(place));
+    if (++this.#attributes > limits.attributes) throw limitExceeded(limits, "attributes", printPlace(place));
+    if (value.length > limits.attributeLength)
+      throw limitExceeded(limits, "attributeLength", printPlace(place));
     checkLocalName(name, place);
     if (prefix !== "xmlns" && name !== "xmlns") return;
-    if (++this.#namespaces > limits.namespaces) throw limitExceeded(limits, "namespaces", atStart(place));
+    if (++this.#namespaces > limits.namespaces) throw limitExceeded(limits, "namespaces", printPlace(place));
     // saxes would trim it, so that another namespace would pass for ours.
     if (value !== value.trim()) throw malformed(place, "a namespace has white space around it");
   }
@@ -230,7 +231,7 @@ export class MessageParser {
     if (local !== "Envelope" || (uri !== SOAP_11 && uri !== SOAP_12)) {
       throw new Problem(
         "version_mismatch",
-        `${atStart(place)}: the root element is ${quoted(local)}; it must be \`Envelope\` in the namespace ${SOAP_11} (SOAP 1.1) or ${SOAP_12} (SOAP 1.2).`,
+        `${printPlace(place)}: the root element is ${quoted(local)}; it must be \`Envelope\` in the namespace ${SOAP_11} (SOAP 1.1) or ${SOAP_12} (SOAP 1.2).`,
       );
     }
     this.soapVersion = uri === SOAP_11 ? "1.1" : "1.2";

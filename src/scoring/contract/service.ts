@@ -51,7 +51,7 @@ const required = <const Type extends Field["type"]>(type: Type, meaning: string)
   ({ type, minOccurs: 1, maxOccurs: 1, meaning }) as const;
 const optional = <const Type extends Field["type"]>(type: Type, meaning: string) =>
   ({ type, minOccurs: 0, maxOccurs: 1, meaning }) as const;
-const upToFive = <const Type extends Field["type"]>(type: Type, meaning: string) =>
+const optionalList = <const Type extends Field["type"]>(type: Type, meaning: string) =>
   ({ type, minOccurs: 0, maxOccurs: 5, default: "", meaning }) as const;
 
 const TEXT = { name: null, meaning: "Any text." } as const;
@@ -122,8 +122,8 @@ export const SERVICE = {
           ...required(SCORING_MODEL, "The scoring model: how homologs count."),
           default: "continuous",
         },
-        regularExpression: upToFive(EXPRESSION, "Motifs to look for; an empty element means none."),
-        elmIdentifierName: upToFive(
+        regularExpression: optionalList(EXPRESSION, "Motifs to look for; an empty element means none."),
+        elmIdentifierName: optionalList(
           MOTIF_CLASS_NAME,
           "Motif classes to look for, by name; an empty element means none.",
         ),

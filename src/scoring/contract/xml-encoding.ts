@@ -70,7 +70,7 @@ export class XmlDecoder {
     const encoding = this.#encoding!;
     const pending = this.#incomplete.length > 0 ? Buffer.concat([this.#incomplete, bytes]) : bytes;
     try {
-      if (isLast && this.#decoder === null) return wholeDecoders[encoding].decode(bytes);
+      if (isLast && this.#decoder === null) return documentDecoders[encoding].decode(bytes);
       this.#decoder ??= strictDecoder(encoding);
       const text = this.#decoder.decode(bytes, { stream: !isLast });
       const used = encoding === "utf-8" ? Buffer.byteLength(text) : 2 * text.length;
@@ -88,7 +88,7 @@ const strictDecoder = (encoding: string): TextDecoder =>
   new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 
 /** For messages in one piece; the others have one each, which remembers incomplete characters. */
-const wholeDecoders = {
+const documentDecoders = {
   "utf-8": strictDecoder("utf-8"),
   "utf-16le": strictDecoder("utf-16le"),
   "utf-16be": strictDecoder("utf-16be"),
@@ -131,7 +131,8 @@ function detectEncoding(
     throw unsupported("The message is in UTF-32");
   const mark = BYTE_ORDER_MARKS.find((one) => startsWith(bytes, one.bytes));
   if (mark === undefined) {
-    const encoding = charset === "utf-16" ? detectUtf16(bytes) : (charset ?? withoutMark(bytes, isLast));
+    const encoding =
+      charset === "utf-16" ? detectUtf16(bytes) : (charset ?? detectWithoutMark(bytes, isLast));
     return encoding === null ? null : { encoding, bomLength: 0 };
   }
   const found = { encoding: mark.encoding, bomLength: mark.bytes.length };
@@ -146,7 +147,7 @@ function detectEncoding(
 }
 
 /** The encoding without a byte order mark or a charset of HTTP: the declared one, or UTF-8. */
-function withoutMark(bytes: Uint8Array, isLast: boolean): Encoding | null {
+function detectWithoutMark(bytes: Uint8Array, isLast: boolean): Encoding | null {
   if (startsWith(bytes, [0x4c, 0x6f, 0xa7, 0x94])) throw unsupported("The message is in EBCDIC");
   if (startsWith(bytes, [0, 0x3c]) || startsWith(bytes, [0x3c, 0]))
     throw new Problem("malformed", "Line 1, column 1: UTF-16 must begin with a byte order mark.");

@@ -8,7 +8,7 @@ export interface Place {
 }
 
 export const at = ({ line, column }: Place): string => `line ${line}, column ${column}`;
-export const atStart = (place: Place): string => `Line${at(place).slice(4)}`;
+export const printPlace = (place: Place): string => `Line${at(place).slice(4)}`;
 
 /** The place of the first character of a text that is not white space. @param start where the text begins */
 export function placeOfContent(start: Place, text: string): Place {
@@ -86,10 +86,10 @@ export const unexpected = (
   `unexpected ${kind} ${quoted(uri === XSI ? `xsi:${local}` : local)} ${kind === "element" ? "in" : "of"} \`${parent}\``;
 
 export const malformed = (place: Place, text: string): Problem =>
-  new Problem("malformed", `${atStart(place)}: ${text}.`);
+  new Problem("malformed", `${printPlace(place)}: ${text}.`);
 
 /** The problem for an error of saxes. @param side on which side of the root element text was found */
-export function notWellFormed(message: string, place: Place, side = ""): Problem {
+export function notWellFormedProblem(message: string, place: Place, side = ""): Problem {
   const found = MESSAGES.find(([pattern]) => pattern.test(message))?.[1] ?? "a syntax error";
   return malformed(place, `not well-formed XML: ${found.replace("#", side)}`);
 }

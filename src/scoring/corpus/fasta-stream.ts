@@ -32,7 +32,7 @@ export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Ar
   const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
   const { head, rest } = await opened(stream as ReadableStream<Uint8Array>);
   const format = begins(head, GZIP) ? "gzip" : begins(head, ZSTD) ? "zstd" : null;
-  if (!format) return yield* asUtf8(head, rest);
+  if (!format) return yield* toUtf8(head, rest);
   try {
     const unpacked = rest.pipeThrough(
       new DecompressionStream(format as CompressionFormat) as unknown as ReadableWritablePair<
@@ -41,7 +41,7 @@ export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Ar
       >,
     );
     const text = await opened(unpacked);
-    yield* asUtf8(text.head, text.rest);
+    yield* toUtf8(text.head, text.rest);
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw new Problem("invalid_request", `The ${format} file is truncated or damaged.`, { cause: error });
@@ -74,7 +74,7 @@ async function opened(
   return { head, rest };
 }
 
-async function* asUtf8(head: Uint8Array, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* toUtf8(head: Uint8Array, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const foreign = FOREIGN.find(([first]) => begins(head, first));
   if (foreign) {
     throw new Problem(

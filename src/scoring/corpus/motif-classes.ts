@@ -45,7 +45,7 @@ export type ClassType = keyof typeof CLASS_TYPES;
 export const CLASS_TYPE_NAMES = Object.keys(CLASS_TYPES) as ClassType[];
 
 /** The type in a name such as `LIG_SH3_1`. */
-const typeIn = (name: string): ClassType | null =>
+const findTypeIn = (name: string): ClassType | null =>
   CLASS_TYPE_NAMES.find((type) => name.startsWith(`${type}_`)) ?? null;
 
 let starterTypes: ReadonlyMap<string, ClassType | null> | undefined;
@@ -53,9 +53,12 @@ let starterTypes: ReadonlyMap<string, ClassType | null> | undefined;
 /** The type of a class by its name, for built-in ones by their aliases; null if it is unknown, as for expressions. */
 export function findClassType(name: string): ClassType | null {
   starterTypes ??= new Map(
-    starterClasses().map((one) => [one.name, one.aliases.map(typeIn).find((type) => type !== null) ?? null]),
+    starterClasses().map((one) => [
+      one.name,
+      one.aliases.map(findTypeIn).find((type) => type !== null) ?? null,
+    ]),
   );
-  return typeIn(name) ?? starterTypes.get(name) ?? null;
+  return findTypeIn(name) ?? starterTypes.get(name) ?? null;
 }
 
 /** The built-in classes, listed in docs/motif-classes.md. */

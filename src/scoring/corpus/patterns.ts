@@ -40,7 +40,7 @@ export function readPatterns(
         `the first ${i + 1} patterns are too large together: with their repeats expanded they may have ${maxElements} elements. Submit several jobs.`,
       );
     if (elements > maxElements || problems.count("patterns") >= MAX_ERRORS) break;
-    requests.push(asWritten(expression));
+    requests.push(toRequest(expression));
   }
   for (const [i, name] of motifClasses.entries()) {
     if (name !== "")
@@ -55,12 +55,12 @@ export function readPatterns(
 export function readExpression(expression: string, path: Path): PatternRequest {
   if (expression.trim() === "") throw new Problem("invalid_pattern", EMPTY_PATTERN, { path });
   parse(expression, path);
-  return asWritten(expression);
+  return toRequest(expression);
 }
 
 export const EMPTY_PATTERN = "it is empty; omit it to search for none.";
 
-const asWritten = (expression: string): PatternRequest => ({ expression, name: null, dialect: "plain" });
+const toRequest = (expression: string): PatternRequest => ({ expression, name: null, dialect: "plain" });
 
 function parse(expression: string, path: Path): Pattern {
   try {

@@ -89,7 +89,7 @@ export function phosphositeDistance(features: readonly Feature[], { start, end }
 /** True if an instance is of the motif; an expression is compared by its place only. */
 type IsSameMotif = (instance: Feature) => boolean;
 
-export function sameMotif(name: string | null, synonyms: FeatureSource["synonyms"]): IsSameMotif {
+export function motifComparison(name: string | null, synonyms: FeatureSource["synonyms"]): IsSameMotif {
   if (name === null) return () => true;
   const names = new Set(synonyms.filter((one) => one.includes(name)).flat()).add(name);
   return (instance) => names.has(instance.name);
@@ -120,7 +120,7 @@ export function annotate(
   const own = files.isEmpty || query === "" ? NONE : featuresOfQuery(files, query, identifier);
   const homologs = files.isEmpty ? [] : homologInstances(files, prediction, source);
   const notes = prediction.patterns.flatMap((pattern) => {
-    const isSame = sameMotif(pattern.name, source.synonyms);
+    const isSame = motifComparison(pattern.name, source.synonyms);
     return pattern.matches.map((match) => makeNotes(pattern, match, own.features, { isSame, homologs }));
   });
   return { protein: own.accession, features: own.features, flagged: own.flagged, notes };
@@ -138,10 +138,10 @@ const NONE: OwnFeatures = { accession: null, features: [], flagged: {} };
 /** Features of the protein with the query's sequence, of several the one of its name; else those of its name, flagged. */
 function featuresOfQuery(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
   const { accession } = readHeader(identifier);
-  const same = files.ofSequence(hashResidues(query));
+  const same = files.findBySequence(hashResidues(query));
   const found = same.find((one) => one.accession === accession) ?? same[0];
   if (found) return found;
-  const named = accession === "" ? undefined : files.ofProteins([accession]).get(accession);
+  const named = accession === "" ? undefined : files.findByAccession([accession]).get(accession);
   if (!named) return NONE;
   const sequence = named.features.length + (named.flagged.sequence ?? 0);
   return { accession: named.accession, features: [], flagged: { ...named.flagged, sequence } };
@@ -157,7 +157,7 @@ function homologInstances(
 ): AlignedInstance[] {
   const { homologs, alignment } = prediction;
   if (corpusPath === null || !alignment || homologs.length === 0) return [];
-  const known = files.ofProteins(homologs.map(({ accession }) => accession));
+  const known = files.findByAccession(homologs.map(({ accession }) => accession));
   let corpus: Corpus | undefined;
   return homologs.flatMap(({ accession, organism }, i): AlignedInstance[] => {
     const protein = known.get(accession);

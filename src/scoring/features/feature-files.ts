@@ -203,13 +203,13 @@ export class FeatureFiles {
   }
 
   /** Features of proteins by their accessions in the corpus. */
-  ofProteins(accessions: readonly string[]): Map<string, ProteinFeatures> {
+  findByAccession(accessions: readonly string[]): Map<string, ProteinFeatures> {
     const found = this.#select("accession IN (SELECT value FROM json_each(?))", JSON.stringify(accessions));
     return new Map(found.map((one) => [one.accession, one]));
   }
 
   /** Features of the proteins with exactly this sequence. */
-  ofSequence(md5: string): ProteinFeatures[] {
+  findBySequence(md5: string): ProteinFeatures[] {
     return this.#select("md5 = ?", md5);
   }
 

@@ -7,7 +7,7 @@ import {
   instancesAt,
   type MatchNotes,
   phosphositeDistance,
-  sameMotif,
+  motifComparison,
   readSequence,
 } from "./annotation.ts";
 import { hashResidues, type FeatureFiles, type ProteinFeatures } from "./feature-files.ts";
@@ -38,7 +38,7 @@ export function withRowNotes<Item extends Row>(
   const files = featureFilesIn(source.dataDirectory);
   const { corpusPath } = source;
   if (files.isEmpty || corpusPath === null) return rows.map((row) => Object.assign({}, row, { notes: null }));
-  const isSame = sameMotif(motif, source.synonyms);
+  const isSame = motifComparison(motif, source.synonyms);
   const known = loadFeatures(rows, files, openCorpusFile(corpusPath));
   return rows.map((row) => {
     const features = known.get(row.protein.accession)?.features ?? [];
@@ -60,7 +60,7 @@ function loadFeatures(
   const accessions = [...new Set(rows.map(({ protein }) => protein.accession))];
   const found = new Map<string, ProteinFeatures>();
   for (let at = 0; at < accessions.length; at += CHUNK)
-    for (const [accession, protein] of files.ofProteins(accessions.slice(at, at + CHUNK)))
+    for (const [accession, protein] of files.findByAccession(accessions.slice(at, at + CHUNK)))
       if (hashResidues(readSequence(corpus, accession) ?? "") === protein.md5) found.set(accession, protein);
   return found;
 }

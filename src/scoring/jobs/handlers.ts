@@ -85,7 +85,7 @@ export function scoringHandlers(options: HandlersOptions) {
     async getResult(id: string, form: Form): Promise<StoredResult | null> {
       const parts = await store.intactPrediction(id, form);
       const request = store.request(id);
-      if (!parts || !request) return withoutPrediction(store.get(id));
+      if (!parts || !request) return rejectUnfinished(store.get(id));
       const protein = form === "json" ? identify(corpus, request) : null;
       return withNames(parts, form, { identifier: request.identifier, protein });
     },
@@ -93,7 +93,7 @@ export function scoringHandlers(options: HandlersOptions) {
     async getPrediction(job: string): Promise<StoredJob> {
       const parts = await store.intactPrediction(job, "json");
       const request = store.request(job);
-      if (!parts || !request) return withoutPrediction(store.get(job)) ?? notFinished(store.get(job));
+      if (!parts || !request) return rejectUnfinished(store.get(job)) ?? throwNotFinished(store.get(job));
       const { identifier } = request;
       return { job, identifier, protein: identify(corpus, request), parts: compressedParts(parts) };
     },
@@ -116,7 +116,7 @@ export function scoringHandlers(options: HandlersOptions) {
 }
 
 /** Null until the job has ended: then, a client that polls for the prediction would do so forever. @throws Problem */
-function withoutPrediction({ state, failure }: JobView): null {
+function rejectUnfinished({ state, failure }: JobView): null {
   if (state === "failed") throw new Problem("job_failed", `The job failed. ${failure}`);
   if (state === "cancelled") throw new Problem("job_cancelled", "The job was cancelled.");
   if (state === "expired") throw new Problem("job_expired", `The prediction was removed. ${failure}`);
@@ -124,7 +124,7 @@ function withoutPrediction({ state, failure }: JobView): null {
 }
 
 /** @throws Problem not_finished, with the state of the job */
-export function notFinished({ state }: JobView): never {
+export function throwNotFinished({ state }: JobView): never {
   const headers = { "Retry-After": "1" };
   throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
 }

@@ -1,7 +1,7 @@
 import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { findCause, type Log } from "../../platform/log.ts";
-import { memoryLimit, ownMemory, releaseMemory } from "../../platform/memory.ts";
+import { memoryLimit, readOwnMemory, releaseMemory } from "../../platform/memory.ts";
 import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
@@ -126,7 +126,7 @@ export class Pool {
     this.#memoryLimit =
       options.workerMemory === undefined
         ? memoryLimit() / 2
-        : ownMemory() + options.size * options.workerMemory;
+        : readOwnMemory() + options.size * options.workerMemory;
     this.#slots = Array.from({ length: options.size }, () => ({
       worker: null,
       job: null,
@@ -377,7 +377,7 @@ export class Pool {
     }));
   }
 
-  /** Number of workers and of busy ones, and the memory in bytes, as of `ownMemory`, above which a job is ended. */
+  /** Number of workers and of busy ones, and the memory in bytes, as of `readOwnMemory`, above which a job is ended. */
   capacity(): { size: number; busy: number; memoryLimit: number } {
     const busy = this.#slots.filter(({ job }) => job !== null).length;
     return { size: this.#slots.length, busy, memoryLimit: this.#memoryLimit };
@@ -395,7 +395,7 @@ export class Pool {
       this.#guard = undefined;
       return;
     }
-    const bytes = ownMemory();
+    const bytes = readOwnMemory();
     if (bytes <= this.#memoryLimit || releaseMemory()) return;
     const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
     const idle = busy.find(({ job }) => job === null);

@@ -41,7 +41,7 @@ export async function buildFamilies(
   const build = new FamilyBuild(plan, run, report);
   try {
     for (const one of plan.carryOvers) await build.carryOver(one);
-    await build.computeRest();
+    await build.computeRemaining();
   } finally {
     build.files.write();
   }
@@ -78,7 +78,7 @@ class FamilyBuild {
     }
   }
 
-  async computeRest(): Promise<void> {
+  async computeRemaining(): Promise<void> {
     const { corpus } = this.plan;
     const [proteins, lengths] = [[...this.#left.keys()], [...this.#left.values()]];
     const tasks = groupQueries(lengths).map((group): FamiliesTask => ({

@@ -47,7 +47,7 @@ export class OwnSearches {
       title: "Searching",
       readers: "link",
       whileRunning: "run",
-      keep: { ofClient: MAX_PER_CLIENT, inAll: MAX_IN_ALL },
+      keep: { perClient: MAX_PER_CLIENT, inAll: MAX_IN_ALL },
       path: (id) => `/api/scoring/proteome/searches/${id}`,
       run: (task, report) => this.#follow(task, report),
       cancelled: ({ shared }) => this.#stopUnwanted(shared!),

@@ -244,14 +244,14 @@ function requireFamilies({ corpus: { name, hash }, organism }: SearchRequest, pa
     selectProteins(openedCorpus(path), { organism });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "not_found") throw error;
-    throw ofOrganism(error.message.replace(/^organism: /, ""));
+    throw organismProblem(error.message.replace(/^organism: /, ""));
   }
-  throw ofOrganism(
+  throw organismProblem(
     `no protein of "${organism}" has a family. Run labd proteome build --organism "${organism}" on the server.`,
   );
 }
 
-const ofOrganism = (message: string): Problem =>
+const organismProblem = (message: string): Problem =>
   new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
 
 /** An id that is equal for equal requests to the same families. */

@@ -129,7 +129,7 @@ const CIF = {
   bFactor: ["B_iso_or_equiv"],
   model: ["pdbx_PDB_model_num"],
 } as const;
-const NEEDED = ["name", "component", "chain", "number"] as const;
+const REQUIRED_COLUMNS = ["name", "component", "chain", "number"] as const;
 
 /** Atoms of the first model of an mmCIF file. */
 function* cifAtoms(text: string): Generator<Atom> {
@@ -158,7 +158,7 @@ function findColumns(names: readonly string[]): Record<keyof typeof CIF, number>
     names.indexOf(choices.find((choice) => names.includes(choice)) ?? ""),
   ]);
   const columns = Object.fromEntries(found) as Record<keyof typeof CIF, number>;
-  const missing = NEEDED.find((column) => columns[column] < 0);
+  const missing = REQUIRED_COLUMNS.find((column) => columns[column] < 0);
   if (missing !== undefined) throw invalid(`_atom_site lacks the column ${CIF[missing][0]}.`);
   return columns;
 }

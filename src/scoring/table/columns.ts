@@ -1,7 +1,7 @@
 import { DISORDERED } from "../../motif/options.ts";
 import type { Column } from "./column.ts";
 import { FEATURE_COLUMNS } from "./feature-columns.ts";
-import { ofMatch } from "./filters.ts";
+import { forMatch } from "./filters.ts";
 import {
   either,
   isDisordered,
@@ -103,7 +103,7 @@ export const COLUMNS: readonly Column[] = [
       description: "Only matches with at most this q-value.",
       type: "fraction",
       maximum: 1,
-      readValue: ofMatch(({ q }) => q),
+      readValue: forMatch(({ q }) => q),
     },
   },
   {
@@ -200,7 +200,7 @@ export const COLUMNS: readonly Column[] = [
       title: "Kept in homologs",
       description: "Only matches that these per cent of the homologs keep.",
       choices: KEPT_BANDS,
-      readValue: ofMatch(keptBand),
+      readValue: forMatch(keptBand),
     },
   },
   {
@@ -245,7 +245,7 @@ export const COLUMNS: readonly Column[] = [
       title: "Region",
       description: "Only matches in regions predicted to be disordered, or ordered.",
       choices: { disordered: "Disordered", ordered: "Ordered" },
-      readValue: ofMatch((row) => {
+      readValue: forMatch((row) => {
         const value = isDisordered(row);
         return value === null ? null : value ? "disordered" : "ordered";
       }),

@@ -1,5 +1,5 @@
 import type { Column } from "./column.ts";
-import { ofMatch } from "./filters.ts";
+import { forMatch } from "./filters.ts";
 import { either, instanceName, isKnown } from "./match-values.ts";
 
 /** The columns of imported features. */
@@ -50,7 +50,7 @@ export const FEATURE_COLUMNS: readonly Column[] = [
       title: "Domains",
       description: "Only matches inside, or outside, the imported domains of the protein.",
       choices: { inside: "In a domain", outside: "Outside domains" },
-      readValue: ofMatch(({ notes }) => (notes ? (notes.domains.length > 0 ? "inside" : "outside") : null)),
+      readValue: forMatch(({ notes }) => (notes ? (notes.domains.length > 0 ? "inside" : "outside") : null)),
       switches: {
         "--inside-domains": ["inside", "Print only matches that lie in a domain (labd features add)."],
         "--outside-domains": ["outside", "Print only matches that lie in no domain."],
@@ -73,7 +73,7 @@ export const FEATURE_COLUMNS: readonly Column[] = [
       type: "count",
       maximum: 1000,
       flag: "--near-phosphosite",
-      readValue: ofMatch(({ notes }) => notes?.phosphosite),
+      readValue: forMatch(({ notes }) => notes?.phosphosite),
     },
   },
 ];

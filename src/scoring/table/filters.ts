@@ -40,7 +40,7 @@ export type Filter = ChoiceFilter | LimitFilter;
 export type FilterValues = Readonly<Record<string, readonly string[] | number | undefined>>;
 
 /** Makes a function of matches one of rows: rows without a match have no value. */
-export const ofMatch =
+export const forMatch =
   <Value>(readValue: (row: MatchRow) => Value) =>
   (row: TableRow): Value | null =>
     isMatch(row) ? readValue(row) : null;

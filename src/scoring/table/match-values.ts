@@ -1,5 +1,5 @@
 import { DISORDERED } from "../../motif/options.ts";
-import { type ChoiceFilter, ofMatch } from "./filters.ts";
+import { type ChoiceFilter, forMatch } from "./filters.ts";
 import { isMatch, type MatchRow, type QueryPart } from "./match-row.ts";
 
 export const NOT_SCORED = "not scored";
@@ -35,7 +35,7 @@ export const either = (
   kind: "choice",
   single: "boolean",
   choices: { true: choices[0], false: choices[1] },
-  readValue: ofMatch((row) => {
+  readValue: forMatch((row) => {
     const value = readValue(row);
     return value === null || value === undefined ? null : String(value);
   }),

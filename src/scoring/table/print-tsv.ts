@@ -11,9 +11,7 @@ export const printTsvHead = (table: MatchTable): string => `${listHeads(table).j
 /** One line per row: numbers with at most four decimals, empty without a value. */
 export const printTsv = ({ columns }: MatchTable, { rows }: TablePart): string =>
   rows
-    .map(
-      (row) => `${columns.map((column) => withoutControls(printCell(readCell(column, row)))).join("\t")}\n`,
-    )
+    .map((row) => `${columns.map((column) => removeControls(printCell(readCell(column, row)))).join("\t")}\n`)
     .join("");
 
 /** A cell as text. */
@@ -29,6 +27,6 @@ export function printDecimal(value: number | null | undefined): string {
 }
 
 /** Control characters become spaces, because the format cannot escape them. */
-const withoutControls = (text: string): string =>
+const removeControls = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- these must not appear in a cell
   text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]/g, " ");

@@ -4,28 +4,28 @@ import type { FormField } from "../components/form.tsx";
 
 type For = "self" | "off";
 
-export const usernameField = (whose: For = "self") =>
+export const usernameField = (account: For = "self") =>
   ({
     name: "username",
     label: "Username",
     literal: true,
-    autocomplete: whose === "off" ? "off" : "username",
+    autocomplete: account === "off" ? "off" : "username",
   }) as const satisfies FormField<{ username: string }>;
 
-export const personFields = (whose: For = "self") =>
+export const personFields = (account: For = "self") =>
   [
     {
       name: "full_name",
       label: "Full name",
       optional: true,
-      autocomplete: whose === "off" ? "off" : "name",
+      autocomplete: account === "off" ? "off" : "name",
     },
     {
       name: "email",
       label: "E-mail",
       type: "email",
       optional: true,
-      autocomplete: whose === "off" ? "off" : "email",
+      autocomplete: account === "off" ? "off" : "email",
     },
   ] as const satisfies readonly FormField<{ full_name: string; email: string }>[];
 

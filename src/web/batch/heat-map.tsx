@@ -7,7 +7,7 @@ import { ChipChoice } from "../components/chip-choice.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useQuery } from "../page.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
-import { decimal, pText, shorten } from "../score/result.ts";
+import { decimal, formatPValue, shorten } from "../score/result.ts";
 import { makeGrid, findLevel, type Measure, ordered, STEPS } from "./heat-map-grid.ts";
 import { findMatch, findKind, type Row } from "./rows.ts";
 
@@ -164,7 +164,7 @@ function Cell({ row, measure, isFirst }: { row: Row | undefined; measure: Measur
 const STATES: Readonly<Record<string, string>> = { failed: "failed", waiting: "…", "no match": "–" };
 
 const formatMeasure = ({ z, overallPValue: p, overallPValueIs: is }: MatchRow, measure: Measure): string =>
-  z == null ? "not scored" : measure === "p" ? pText({ p, is }) : decimal(z);
+  z == null ? "not scored" : measure === "p" ? formatPValue({ p, is }) : decimal(z);
 
 const STEP: Readonly<Record<string, readonly [row: number, column: number]>> = {
   ArrowUp: [-1, 0],

@@ -19,7 +19,7 @@ export interface ComboboxProps<Option> extends FieldProps {
   /** The option that leaving the field chooses. */
   optionOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
   /** Opens only once something is typed, and then highlights the first option. */
-  onlyTyped?: boolean;
+  allowsTypedOnly?: boolean;
   /** The heading above the first of several options. */
   optionHeading?: (option: Option) => string | undefined;
   /** Content of an option. */
@@ -32,11 +32,11 @@ const NONE: readonly never[] = [];
 
 /** Chooses an option by typing: a combobox with a list (WAI-ARIA 1.2). */
 export function Combobox<Option>(props: ComboboxProps<Option>) {
-  const { label, optionKey, onlyTyped = false } = props;
+  const { label, optionKey, allowsTypedOnly = false } = props;
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [isAsked, setAsked] = useState(false);
-  const isOpen = isAsked && (!onlyTyped || (text ?? "").trim() !== "");
+  const isOpen = isAsked && (!allowsTypedOnly || (text ?? "").trim() !== "");
   const found = useLoaded(isOpen ? (text ?? "") : null, async (signal) => {
     if (text !== null) await pause(PAUSE, signal);
     return props.search(text ?? "", signal);
@@ -47,7 +47,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     options,
     index: -1,
   });
-  const first = onlyTyped && options.length > 0 ? 0 : -1;
+  const first = allowsTypedOnly && options.length > 0 ? 0 : -1;
   const active = highlight.options === options ? highlight.index : first;
   const note = found.error instanceof Error ? found.error.message : describeState(found.value, found.busy);
   const close = (): void => {
@@ -78,7 +78,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     if (step !== undefined) {
       if (!isOpen) setAsked(true);
       else setHighlight({ options, index: nextIndex(active, step, options.length) });
-    } else if (event.key === "Enter" && isOpen && (active >= 0 || onlyTyped)) {
+    } else if (event.key === "Enter" && isOpen && (active >= 0 || allowsTypedOnly)) {
       // Options of an earlier text do not count: the choice waits for the options of this text.
       setWaiting(true);
     } else if (event.key === "Escape" && isOpen) {

@@ -8,7 +8,7 @@ import { Loaded } from "../components/loaded.tsx";
 import { ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { annotationOfType, api, type FieldInfo } from "./declaration.ts";
-import { asText, parseInput, type RecordValue, Value } from "./record.tsx";
+import { formatText, parseInput, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { ValueInput } from "./value-input.tsx";
 
@@ -91,13 +91,17 @@ function AnnotationValue({ value, field }: { value: RecordValue; field: FieldInf
     return (
       <span class="row grow">
         {value.map((each: RecordValue) => (
-          <Tag key={asText(each)}>{asText(each, field)}</Tag>
+          <Tag key={formatText(each)}>{formatText(each, field)}</Tag>
         ))}
       </span>
     );
   return (
     <span class="grow anywhere">
-      {field?.annotation?.type === "OBJECT" ? <Value value={value} field={field} /> : asText(value, field)}
+      {field?.annotation?.type === "OBJECT" ? (
+        <Value value={value} field={field} />
+      ) : (
+        formatText(value, field)
+      )}
     </span>
   );
 }

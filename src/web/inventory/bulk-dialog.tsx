@@ -6,7 +6,7 @@ import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { SkeletonWord, Skeleton, useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount } from "../format.tsx";
-import { ApiError, withoutId } from "../request.ts";
+import { ApiError, removeId } from "../request.ts";
 import {
   columnTitle,
   type Declaration,
@@ -20,7 +20,15 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { useFreeSlots } from "./free-slots.tsx";
-import { parseInput, asText, recordName, readPage, type RecordValue, Value, PlainValue } from "./record.tsx";
+import {
+  parseInput,
+  formatText,
+  recordName,
+  readPage,
+  type RecordValue,
+  Value,
+  PlainValue,
+} from "./record.tsx";
 import { ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
 import { ValueInput } from "./value-input.tsx";
@@ -360,12 +368,12 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
         <ul class="bullets">
           {refused.map(({ id, message }, i) => {
             const row = id === undefined ? undefined : rows.get(id);
-            const name = row ? asText(row.values[of.key]) : id;
+            const name = row ? formatText(row.values[of.key]) : id;
             return (
               <li key={i}>
                 {name && <strong>{name}: </strong>}
                 {/* Messages may begin with the name. */}
-                {withoutId(message).replace(`${JSON.stringify(name)} `, "")}
+                {removeId(message).replace(`${JSON.stringify(name)} `, "")}
               </li>
             );
           })}

@@ -11,7 +11,7 @@ import {
   isEditable,
   linkedReference,
 } from "./declaration.ts";
-import { asText, parseInput, formatInput, recordName, type Row, findSuffix, Value } from "./record.tsx";
+import { formatText, parseInput, formatInput, recordName, type Row, findSuffix, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 
 interface CellProps {
@@ -38,7 +38,7 @@ export function Cell(props: CellProps) {
   const look = isLong ? "cell cell-long" : "cell";
   if (!row.mayChange || !isEditable(field))
     return isLong ? (
-      <span class={look} title={asText(row.values[name], field)}>
+      <span class={look} title={formatText(row.values[name], field)}>
         <span>{value}</span>
       </span>
     ) : (
@@ -97,7 +97,7 @@ function CellEditor(props: CellProps & { field: FieldInfo; onClose: () => void }
         hint=""
         hideLabel
         value={value}
-        referenceName={value === before ? asText(row.values[name]).replace(/^–$/, "") : undefined}
+        referenceName={value === before ? formatText(row.values[name]).replace(/^–$/, "") : undefined}
         errors={form.fields[name]}
         onChange={setValue}
       />

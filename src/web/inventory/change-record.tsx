@@ -6,7 +6,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { formatTime } from "../format.tsx";
 import { ApiError, send } from "../request.ts";
 import { api, type Declaration, findField } from "./declaration.ts";
-import { asText, readRecord, type Row, toRow, WHOLE } from "./record.tsx";
+import { formatText, readRecord, type Row, toRow, WHOLE } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
 interface Conflict {
@@ -80,7 +80,7 @@ function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void;
       }
     >
       <p>
-        <strong>{asText(now.values.modified_by)}</strong> changed this record on{" "}
+        <strong>{formatText(now.values.modified_by)}</strong> changed this record on{" "}
         {formatTime(String(now.values.modified))}, while you were editing it. Your changes are not saved yet.
       </p>
       <KeyValues
@@ -88,8 +88,8 @@ function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void;
           const field = findField(of, name)!;
           const { label, reference } = field;
           return [
-            [`${label} now`, asText(now.values[name], field)],
-            [`${label}, yours`, reference ? "your choice" : asText(ownValue as string)],
+            [`${label} now`, formatText(now.values[name], field)],
+            [`${label}, yours`, reference ? "your choice" : formatText(ownValue as string)],
           ] as const;
         })}
       />

@@ -9,7 +9,7 @@ import { call, send } from "../request.ts";
 import { annotationOfType, api, type Declaration, findField } from "./declaration.ts";
 import type { Change } from "./history.tsx";
 import {
-  asText,
+  formatText,
   readRecord,
   type RecordValue,
   type Row,
@@ -127,7 +127,7 @@ export const listDifferences = (of: Declaration, from: Row, to: Row): string[] =
   [...Object.keys(of.fields), ...Object.keys(of.annotations)].filter((name) => {
     const field = findField(of, name)!;
     const isOwn = field.annotation !== undefined || (field.write !== "never" && !field.form?.omitted);
-    return isOwn && asText(from.values[name], field) !== asText(to.values[name], field);
+    return isOwn && formatText(from.values[name], field) !== formatText(to.values[name], field);
   });
 
 function Differences({ of, from, to }: { of: Declaration; from: Row; to: Row }) {

@@ -7,7 +7,7 @@ import { useSession } from "../session.ts";
 import { type Declaration, declaration, pagePath, listSingular, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
 import {
-  asText,
+  formatText,
   ExpiryTag,
   isNamed,
   recordName,
@@ -53,11 +53,11 @@ interface Panel extends StockView {
   below?: (item: Item) => ComponentChildren;
 }
 
-const byText =
+const compareTexts =
   (name: string): Panel["compare"] =>
   (a, b) =>
     String(a[name] ?? "").localeCompare(String(b[name] ?? ""));
-const latestFirst: Panel["compare"] = (a, b) => byText("modified")(b, a);
+const latestFirst: Panel["compare"] = (a, b) => compareTexts("modified")(b, a);
 
 const Changed = ({ row: { values } }: Item) => (
   <small>
@@ -68,7 +68,7 @@ const Changed = ({ row: { values } }: Item) => (
 export const EXPIRING: Panel = {
   ...views.EXPIRING,
   fields: ["expiry"],
-  compare: byText("expiry"),
+  compare: compareTexts("expiry"),
   empty: "Nothing expires in the next 30 days.",
   end: ({ row: { values } }) => (
     <>
@@ -82,7 +82,7 @@ export const EXPIRING: Panel = {
 export const LOW: Panel = {
   ...views.LOW,
   fields: ["amount", "minimum_amount", "status"],
-  compare: (a, b) => Number(a.amount) - Number(b.amount) || byText("name")(a, b),
+  compare: (a, b) => Number(a.amount) - Number(b.amount) || compareTexts("name")(a, b),
   empty: "Nothing is below its minimum amount.",
   end: (item) => <Amount {...item} />,
 };
@@ -102,12 +102,12 @@ const SHARED: Panel = {
   fields: ["modified", "owner"],
   compare: latestFirst,
   empty: "Nobody has shared stock with you.",
-  below: ({ row }) => `shared by ${asText(row.values.owner)}`,
+  below: ({ row }) => `shared by ${formatText(row.values.owner)}`,
   end: (item) => <Changed {...item} />,
 };
 
 function Amount({ of, row }: Item) {
-  const amount = (name: string): string => asText(row.values[name]) + findSuffix(of, row, name);
+  const amount = (name: string): string => formatText(row.values[name]) + findSuffix(of, row, name);
   return (
     <>
       <span class={`state state-${findStockState(row.values)}`}>{amount("amount")}</span>

@@ -21,7 +21,7 @@ const SIGNS: Readonly<Record<string, string>> = { exact: "==", gte: ">=", gt: ">
 const LOOKUPS = new Map(Object.entries(SIGNS).map(([lookup, sign]) => [sign, lookup]));
 LOOKUPS.set("=", "exact");
 
-export const everything = (): Group => ({ kind: "and", parts: [], not: false });
+export const matchEverything = (): Group => ({ kind: "and", parts: [], not: false });
 export const comparison = (category: string, operator = "icontains", value = ""): Comparison => ({
   kind: "compare",
   category,
@@ -33,7 +33,7 @@ export const comparison = (category: string, operator = "icontains", value = "")
 /** Parses an expression; undefined where it is not valid. */
 export function readExpression(text: string): Group | undefined {
   const bare = text.trim().replace(/,\s*$/, "");
-  if (bare === "") return everything();
+  if (bare === "") return matchEverything();
   try {
     const items = (JSON.parse(`[${bare}]`) as unknown[]).flat(1);
     const parts = items.map(readForm);

@@ -18,7 +18,7 @@ import {
   listedAnnotations,
   formatChoice,
 } from "./declaration.ts";
-import { comparison, everything, type Group, printExpression, readExpression } from "./expression.ts";
+import { comparison, matchEverything, type Group, printExpression, readExpression } from "./expression.ts";
 import { FilterBuilder } from "./filter-builder.tsx";
 import { parseFilters } from "./list-address.ts";
 import { type FieldCount, readValues } from "./value-input.tsx";
@@ -152,7 +152,7 @@ function Facet(props: {
 /** The advanced filter: conditions, and the same as text. */
 function Conditions({ of, given }: { of: Declaration; given: string }) {
   const [, setQuery] = useQuery();
-  const empty: Group = { ...everything(), parts: [comparison(of.key)] };
+  const empty: Group = { ...matchEverything(), parts: [comparison(of.key)] };
   const [text, setText] = useState(given);
   // Conditions that are not complete yet are not part of the text.
   const [group, setGroup] = useState(() => {

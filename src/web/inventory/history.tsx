@@ -14,7 +14,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
-import { asText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
+import { formatText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
 import { readHistory } from "./read-list.ts";
 
 type Values = Record<string, RecordValue>;
@@ -121,7 +121,7 @@ export function withStates(
 function partText({ resource, is }: Known): string {
   const words = PARTS[resource].fields.flatMap((name) => {
     const value = is[name] ?? false;
-    return value === false ? [] : value === true ? `can ${name}` : asText(value);
+    return value === false ? [] : value === true ? `can ${name}` : formatText(value);
   });
   return words.join(", ").slice(0, MAX_TEXT);
 }
@@ -189,8 +189,8 @@ function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; ch
   return (
     <p>
       {name === undefined ? "Metadata" : of.annotations[name].label}:{" "}
-      {(op === "update" || op === "delete") && <del>{asText(was.value)}</del>}{" "}
-      {op !== "delete" && <ins>{asText(is.value)}</ins>}
+      {(op === "update" || op === "delete") && <del>{formatText(was.value)}</del>}{" "}
+      {op !== "delete" && <ins>{formatText(is.value)}</ins>}
     </p>
   );
 }

@@ -7,7 +7,7 @@ import { pluralize, formatCount } from "../format.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { type Declaration, findField, pagePath } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
-import { asText } from "./record.tsx";
+import { formatText } from "./record.tsx";
 
 /** Maximum of rows shown besides those with errors, and of all. */
 const FIRST = 10;
@@ -116,8 +116,8 @@ const Differences = ({ of, changed }: { of: Declaration; changed: Report["change
   <>
     {changed.changes.map(({ field, before, after }) => (
       <p key={field}>
-        {findField(of, field)?.label ?? field}: <del>{asText(before, findField(of, field))}</del>{" "}
-        <ins>{asText(after, findField(of, field))}</ins>
+        {findField(of, field)?.label ?? field}: <del>{formatText(before, findField(of, field))}</del>{" "}
+        <ins>{formatText(after, findField(of, field))}</ins>
       </p>
     ))}
   </>

@@ -7,7 +7,7 @@ import { readSlots } from "./box/slots.ts";
 import { type Declaration, isInTree, isStored } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
-import { asText, isNamed, recordName, type Row } from "./record.tsx";
+import { formatText, isNamed, recordName, type Row } from "./record.tsx";
 
 interface LocationCardProps {
   of: Declaration;
@@ -23,7 +23,9 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const canMove = isStored(of);
   if (!canMove && !isNamed(location)) return null;
   const slot = typeof position === "string" ? position : "";
-  const from = isNamed(location) ? { id: String(location.id), name: asText(location) } : { id: "", name: "" };
+  const from = isNamed(location)
+    ? { id: String(location.id), name: formatText(location) }
+    : { id: "", name: "" };
   return (
     <Card
       title="Location"

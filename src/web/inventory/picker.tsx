@@ -122,7 +122,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
         }}
         optionKey={(option) => option.creates ?? option.value}
         optionOnLeave={(typed, options) =>
-          typed === "" ? { value: "", name: "", context: "" } : onlyOne(options, typed)
+          typed === "" ? { value: "", name: "", context: "" } : findOnly(options, typed)
         }
         onChoose={(option) => (option.creates === undefined ? choose(option) : setCreated(option.creates))}
       >
@@ -150,7 +150,7 @@ const isNamed = ({ name, label = name }: Option, typed: string): boolean =>
   [name, label].some((each) => each.toLowerCase() === typed.toLowerCase());
 
 /** The option of this name, unless several have it: a wrong one must not be chosen in silence. */
-function onlyOne(options: readonly Option[], typed: string): Option | undefined {
+function findOnly(options: readonly Option[], typed: string): Option | undefined {
   const [found, another] = options.filter((option) => isNamed(option, typed));
   return another ? undefined : found;
 }

@@ -19,7 +19,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { isTypeList, isVocabulary, MachineName, Terms, TypePreview } from "./type-form.tsx";
-import { asText, parseInput, formatInput, isNamed, type Row } from "./record.tsx";
+import { formatText, parseInput, formatInput, isNamed, type Row } from "./record.tsx";
 import { useFreeSlots } from "./free-slots.tsx";
 import { ValueInput } from "./value-input.tsx";
 
@@ -164,7 +164,7 @@ export function RecordForm(props: RecordFormProps) {
           name={name}
           field={isNeeded(of, name, values) ? { ...field, write: "required" } : field}
           value={values[name] ?? ""}
-          referenceName={isUnchanged && isNamed(value) ? asText(value) : undefined}
+          referenceName={isUnchanged && isNamed(value) ? formatText(value) : undefined}
           errors={form.fields[name]?.map((message) => inWords(message, field, Object.values(of.fields)))}
           onChange={set}
           {...(name === position && positionHint ? { hint: positionHint } : {})}

@@ -92,12 +92,12 @@ export function findSuffix({ fields }: Pick<Declaration, "fields">, { values }: 
   const { form, reference } = fields[name] ?? {};
   const suffix = values[form?.suffix ?? ""];
   if (isEmpty(suffix) || isEmpty(values[name])) return "";
-  return reference ? `, ${asText(suffix)}` : ` ${unitSymbol(asText(suffix))}`;
+  return reference ? `, ${formatText(suffix)}` : ` ${unitSymbol(formatText(suffix))}`;
 }
 
 /** The readable name of a record: the label if the name is for programs. */
 export const recordName = (of: Declaration, { values }: Row): string =>
-  asText(values[titleField(of)] || values[of.key]);
+  formatText(values[titleField(of)] || values[of.key]);
 
 /** Names of the fields that are read for a column besides its own: what completes its values, and says that stock is low. */
 const secondColumnNames = (field: FieldInfo | undefined): string[] => [
@@ -185,18 +185,18 @@ export function formatInput(value: RecordValue | undefined, field: FieldInfo): s
 /** A value of an annotation as requests take it: units by their names. */
 const enteredText = (value: RecordValue | undefined): string =>
   value && typeof value === "object" && isAmount(value)
-    ? `${value.value} ${asText(value.unit)}`
-    : asText(value);
+    ? `${value.value} ${formatText(value.unit)}`
+    : formatText(value);
 
 /** A text for each of several values: `value = label` for a pair whose parts differ. */
 const formatValues = (values: readonly unknown[]): string[] =>
   values.map((each) =>
     Array.isArray(each) && each[0] !== each[1]
       ? each.join(" = ")
-      : asText(Array.isArray(each) ? each[0] : each),
+      : formatText(Array.isArray(each) ? each[0] : each),
   );
 
-function fromLines(input: string, kind: "pairs" | "texts"): unknown[] {
+function parseLines(input: string, kind: "pairs" | "texts"): unknown[] {
   const lines = input.split("\n").filter((line) => line.trim() !== "");
   if (kind === "texts") return lines.map((line) => line.trim());
   return lines.map((line) => {
@@ -224,7 +224,7 @@ export function parseInput(input: string, field: FieldInfo): unknown {
   if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";
   if (input === "" && field.nullable) return null;
-  if (field.form?.lines) return fromLines(input, field.form.lines);
+  if (field.form?.lines) return parseLines(input, field.form.lines);
   if (field.kind === "json") return parseJson(input, field.label);
   return isConstant(field) ? parseConstant(input, field) : input;
 }
@@ -233,15 +233,15 @@ export function parseInput(input: string, field: FieldInfo): unknown {
 function objectText(value: object, field: FieldInfo | undefined): string {
   if (field?.form?.lines && Array.isArray(value)) return formatValues(value).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
-    return value.map((each) => asText(each as RecordValue, field)).join(", ");
+    return value.map((each) => formatText(each as RecordValue, field)).join(", ");
   if ("username" in value) return String(value.username);
-  return isAmount(value) ? `${value.value} ${unitSymbol(asText(value.unit))}` : JSON.stringify(value);
+  return isAmount(value) ? `${value.value} ${unitSymbol(formatText(value.unit))}` : JSON.stringify(value);
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+\+00:00$/;
 
 /** A value as text, for titles and previews. */
-export function asText(value: RecordValue | undefined, field?: FieldInfo): string {
+export function formatText(value: RecordValue | undefined, field?: FieldInfo): string {
   if (isEmpty(value)) return "–";
   if (isNamed(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -330,7 +330,7 @@ export function Value(props: ValueProps) {
   if (isNamed(value) && to?.printed === "id")
     return (
       <a href={href(pagePath(to.segment, String(value.id)))}>
-        {asText(value)}
+        {formatText(value)}
         {suffix}
       </a>
     );
@@ -343,7 +343,7 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   if (look === "expiry")
     return (
       <>
-        {asText(value, field)} <ExpiryTag day={String(value)} />
+        {formatText(value, field)} <ExpiryTag day={String(value)} />
       </>
     );
   if (field?.kind === "instant") return <Time at={String(value)} />;
@@ -351,7 +351,7 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   if (look === "code") return <code>{String(value)}</code>;
   return (
     <>
-      {asText(value, field)}
+      {formatText(value, field)}
       {suffix}
     </>
   );
@@ -367,7 +367,7 @@ export function PlainValue(props: {
   const to = linkedReference(field);
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
-  if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? asText(value))}</>;
+  if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? formatText(value))}</>;
   if (to && id !== null) return <a href={href(pagePath(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
-  return <>{asText(value, field)}</>;
+  return <>{formatText(value, field)}</>;
 }

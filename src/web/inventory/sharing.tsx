@@ -10,7 +10,7 @@ import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { api, type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
 import { searchRecords } from "./picker.tsx";
-import { asText, recordName, type Row } from "./record.tsx";
+import { formatText, recordName, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
 
 /** Permissions of users and groups on records. */
@@ -139,7 +139,7 @@ function SharedAccess(props: AccessCardProps) {
 /** In words; only users who may change the record see with whom it is shared. */
 function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grants | undefined }) {
   const { owner, owned_by, public: isPublic } = row.values;
-  const own = of.name === "views" ? [] : [asText(owned_by)];
+  const own = of.name === "views" ? [] : [formatText(owned_by)];
   const shared = (right: Level): string[] => [
     ...(grants?.groups.flatMap((each) => (each[right] ? each.name : [])) ?? []),
     ...(grants?.users.flatMap((each) => (each[right] ? each.username : [])) ?? []),
@@ -148,7 +148,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
   return (
     <KeyValues
       of={[
-        ["Owner", asText(owner)],
+        ["Owner", formatText(owner)],
         ["Group", own.join()],
         [
           "Can view",
@@ -156,7 +156,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
             ? "Everyone"
             : capitalized([...own, viewers].filter(Boolean).join(", ")),
         ],
-        ["Can edit", grants && [asText(owner), ...shared("change")].join(", ")],
+        ["Can edit", grants && [formatText(owner), ...shared("change")].join(", ")],
       ]}
     />
   );

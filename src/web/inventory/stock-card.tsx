@@ -7,7 +7,7 @@ import { daysUntil, Time } from "../format.tsx";
 import { send } from "../request.ts";
 import { useAmounts } from "./amounts.ts";
 import { api, type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
-import { asText, type Row, toRow, findShortage, findSuffix, WHOLE } from "./record.tsx";
+import { formatText, type Row, toRow, findShortage, findSuffix, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** The amount of a record, its history, and a form to withdraw some. */
@@ -102,7 +102,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
       <div>
         <dt>Amount</dt>
         <dd>
-          {asText(row.values.amount)}
+          {formatText(row.values.amount)}
           {findSuffix(of, row, "amount")}
         </dd>
         <AmountLeft of={of} row={row} full={full} />
@@ -123,7 +123,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
       {facts.map((name) => (
         <div key={name}>
           <dt>{of.fields[name].label}</dt>
-          <dd>{asText(row.values[name], of.fields[name])}</dd>
+          <dd>{formatText(row.values[name], of.fields[name])}</dd>
           {isExpiry(of.fields[name]) && <dd class="hint">{daysUntil(String(row.values[name]))}</dd>}
         </div>
       ))}

@@ -17,7 +17,7 @@ import {
   listTitle,
   USERS,
 } from "./declaration.ts";
-import { asText, parseInput, type Row } from "./record.tsx";
+import { formatText, parseInput, type Row } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
 import { countRecords, readList } from "./read-list.ts";
 
@@ -184,7 +184,7 @@ export function TypePreview({ of, values }: { of: Declaration; values: Values })
           name="default"
           field={field}
           value={now.value}
-          onChange={(value, name) => setEntered({ of: key, value, shown: name ?? asText(value, field) })}
+          onChange={(value, name) => setEntered({ of: key, value, shown: name ?? formatText(value, field) })}
         />
         <h3>On a record</h3>
         <div class="note">
@@ -218,7 +218,7 @@ function ListPreview(props: { segment: string; label: string; shown: readonly st
 
 /** In how many records of each list a type is used. */
 export function TypeUsage({ of, row }: { of: Declaration; row: Row }) {
-  const field = `annotations__${asText(row.values.name)}`;
+  const field = `annotations__${formatText(row.values.name)}`;
   const filter = { [`${field}__isnull`]: "false" };
   const found = useLoaded(row.id, async (signal) => {
     const lists = Object.keys(of.fields.choices_target?.form?.words ?? {});

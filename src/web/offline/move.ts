@@ -48,7 +48,7 @@ export function readVersions({ results }: Answer["body"], { records }: Pick<Move
 export type Versions = Readonly<Record<string, number>>;
 
 /** The move with the records in other versions. */
-export const inVersions = <T extends Pick<Move, "records">>(move: T, versions: Versions): T => ({
+export const withVersions = <T extends Pick<Move, "records">>(move: T, versions: Versions): T => ({
   ...move,
   records: move.records.map((record) =>
     Object.assign({}, record, { version: versions[record.id] ?? record.version }),

@@ -1,6 +1,6 @@
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
-import { inVersions, type Move, moveRequest, type Versions, readVersions } from "./move.ts";
+import { withVersions, type Move, moveRequest, type Versions, readVersions } from "./move.ts";
 
 /** Changes made without a network. They are sent in order; rejected ones stay until the user decides. */
 
@@ -101,7 +101,10 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
       if (queued.key !== key) return queued;
       const { conflict, change, ...rest } = queued;
       const versions = conflict?.versions;
-      return { ...rest, change: change.kind === "move" && versions ? inVersions(change, versions) : change };
+      return {
+        ...rest,
+        change: change.kind === "move" && versions ? withVersions(change, versions) : change,
+      };
     }),
   );
 
@@ -154,7 +157,7 @@ function following(queued: QueuedChange, done: Change, { versions, id }: Done): 
   const seen = new Map(change.records.map((record) => [record.id, record.version]));
   const next = done.records.filter((record) => seen.get(record.id) === record.version);
   const changed = Object.fromEntries(next.map((record) => [record.id, versions[record.id]]));
-  return { ...queued, change: inVersions(change, changed) };
+  return { ...queued, change: withVersions(change, changed) };
 }
 
 /** The versions of moved records, or the id of a new stocktake. */

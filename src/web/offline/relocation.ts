@@ -10,7 +10,7 @@ import {
 import { showDone } from "../inventory/write-record.ts";
 import { call, isUnreachable, send } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
-import { inVersions, type Move, type MovedRecord, moveRequest, readVersions } from "./move.ts";
+import { withVersions, type Move, type MovedRecord, moveRequest, readVersions } from "./move.ts";
 import type { Answer } from "./queue.ts";
 import { slotsIn } from "./known-slots.ts";
 import { findCode } from "./snapshot.ts";
@@ -66,7 +66,7 @@ export const moveRecords = (
     const [method, path, options] = moveRequest({ location, records }, crypto.randomUUID());
     const response = await send(method, path, options);
     const versions = readVersions((await response.clone().json()) as Answer["body"], { records });
-    await keepMove(inVersions({ location, records }, versions));
+    await keepMove(withVersions({ location, records }, versions));
     return response;
   });
 

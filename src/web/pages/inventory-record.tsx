@@ -32,7 +32,7 @@ import { LocationCard } from "../inventory/location-card.tsx";
 import { makeCrumbs, readBranch, treeAddress } from "../inventory/path.tsx";
 import { ClosedProperties, Properties, shownFields } from "../inventory/properties.tsx";
 import {
-  asText,
+  formatText,
   recordName,
   readRecord,
   type Row,
@@ -357,7 +357,7 @@ function Deleted({ of, row, onSaved, onUndone }: RecordProps) {
     <Banner tone="warn">
       <div class="row between">
         <span>
-          Deleted by {asText(row.values.deleted_by)} on {formatTime(String(row.values.deleted_date))}.
+          Deleted by {formatText(row.values.deleted_by)} on {formatTime(String(row.values.deleted_date))}.
         </span>
         {row.mayDelete && <Button onClick={() => void restore()}>Restore</Button>}
       </div>

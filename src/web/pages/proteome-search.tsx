@@ -52,7 +52,7 @@ function ProteomeSearchPage() {
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
-            <LinkButton look="primary" icon="plus" href={href("/proteome", value && inForm(value))}>
+            <LinkButton look="primary" icon="plus" href={href("/proteome", value && toForm(value))}>
               New search
             </LinkButton>
           </>
@@ -68,7 +68,7 @@ function ProteomeSearchPage() {
 }
 
 /** The parameters with which the form begins. */
-const inForm = ({ motifClass, expression, organism }: Search) => ({
+const toForm = ({ motifClass, expression, organism }: Search) => ({
   ...motifQuery({ name: motifClass, expression }),
   organism,
 });
@@ -126,7 +126,7 @@ function SearchView({ search }: { search: Search }) {
       {matches === 0 && isOver(search) && (
         <Empty title="No protein has this motif">
           <p>{motifName(search)} matches none of the searched proteins.</p>
-          <LinkButton href={href("/proteome", inForm(search))}>Change the search</LinkButton>
+          <LinkButton href={href("/proteome", toForm(search))}>Change the search</LinkButton>
         </Empty>
       )}
     </>

@@ -25,7 +25,7 @@ function ProteomePage() {
       <Loaded of={proteome}>
         {(value) =>
           value.families === 0 ? (
-            <NoFamilies corpus={value.corpus} />
+            <NoFamiliesCard corpus={value.corpus} />
           ) : (
             <>
               <ProteomeForm proteome={value} initial={query} />
@@ -44,7 +44,7 @@ function ProteomePage() {
 }
 
 /** Instructions for building the missing data. */
-const NoFamilies = ({ corpus }: { corpus: string }) => (
+const NoFamiliesCard = ({ corpus }: { corpus: string }) => (
   <Empty title="No protein can be searched yet" icon="dna">
     <p>
       labd needs the family of each protein: its homologs, their alignment and tree. An administrator computes

@@ -7,7 +7,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { STATES } from "./homolog-table.tsx";
-import { CONSERVATION, decimal, overallP, pText, shorten, findVerdict } from "./result.ts";
+import { CONSERVATION, decimal, overallP, formatPValue, shorten, findVerdict } from "./result.ts";
 import { VerdictTag } from "./verdict.tsx";
 
 type Numbers = NonNullable<ComparedMatch["a"]>;
@@ -112,7 +112,7 @@ const Overall = ({ of }: { of: Numbers | null }) =>
     <span>
       <VerdictTag verdict={findVerdict(of)} />
       <small class="second-line nowrap">
-        P&nbsp;{pText(overallP(of))}, z&nbsp;{decimal(of.z)}
+        P&nbsp;{formatPValue(overallP(of))}, z&nbsp;{decimal(of.z)}
       </small>
     </span>
   );

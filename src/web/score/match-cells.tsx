@@ -5,7 +5,7 @@ import { NOT_SCORED } from "../../scoring/table/match-values.ts";
 import { orderName } from "../../scoring/table/view.ts";
 import type { Column as TableColumn } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
-import { conservationName, decimal, pText, shortNumber, type Verdict } from "./result.ts";
+import { conservationName, decimal, formatPValue, shortNumber, type Verdict } from "./result.ts";
 import { Kept, VerdictTag } from "./verdict.tsx";
 
 /** A column on a page, where it differs from the registry. */
@@ -16,8 +16,8 @@ const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
   overall_verdict: (row) =>
     isMatch(row) ? <VerdictTag verdict={(row.overallVerdict ?? NOT_SCORED) as Verdict} /> : row.missing,
   label: (row) => isMatch(row) && <VerdictTag verdict={(row.label ?? NOT_SCORED) as Verdict} />,
-  overall_p: (row) => isMatch(row) && pText({ p: row.overallPValue, is: row.overallPValueIs }),
-  p: (row) => isMatch(row) && pText({ p: row.pValue, is: row.pValueIs }),
+  overall_p: (row) => isMatch(row) && formatPValue({ p: row.overallPValue, is: row.overallPValueIs }),
+  p: (row) => isMatch(row) && formatPValue({ p: row.pValue, is: row.pValueIs }),
   kept: (row) =>
     isMatch(row) && <Kept kept={row.kept ?? 0} of={row.homologs} words={conservationName(row)} />,
 };

@@ -12,7 +12,7 @@ import {
   type NumberedMatch,
   oddsText,
   overallP,
-  pText,
+  formatPValue,
   roundedParts,
   shorten,
   tally,
@@ -100,7 +100,7 @@ function Parts({ match }: { match: NumberedMatch }) {
     <>
       <div class={`part tone-${VERDICTS[verdict].tone}`}>
         <b>{VERDICTS[verdict].name}</b>
-        {p.p !== null && <span>P&nbsp;{pText(p)}</span>}
+        {p.p !== null && <span>P&nbsp;{formatPValue(p)}</span>}
         <small>{oddsText(p, ["scores as high", "score as high"])}</small>
       </div>
       <details class="hint">
@@ -117,7 +117,8 @@ function Conservation({ match }: { match: NumberedMatch }) {
   const { verdict, score, expected, pValue, pValueIs, kept, homologs } = match;
   const { shifted, missing } = tally(match);
   const p = { p: pValue, is: pValueIs };
-  const numbers = pValue === null ? "" : ` (expected CS\u00A0${decimal(expected)}, P\u00A0${pText(p)})`;
+  const numbers =
+    pValue === null ? "" : ` (expected CS\u00A0${decimal(expected)}, P\u00A0${formatPValue(p)})`;
   const notes = [
     shifted > 0 && `${shifted} of them ${shifted === 1 ? "has" : "have"} it nearby.`,
     missing > 0 &&

@@ -26,7 +26,7 @@ export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => v
     label="Find a protein"
     placeholder="Gene, name, species or accession, such as TP53 human"
     shown=""
-    onlyTyped
+    allowsTypedOnly
     search={findProteins}
     optionKey={({ accession }) => accession}
     onChoose={({ accession }) => onChoose(accession)}

@@ -139,7 +139,7 @@ export const overallP = ({
 });
 
 /** `≤ 0.0001`. */
-export function pText({ p, is }: PValue): string {
+export function formatPValue({ p, is }: PValue): string {
   if (p == null) return "–";
   const sign = is === "at most" ? "≤\u00A0" : is === "at least" ? "≥\u00A0" : "";
   return sign + String(Number(p.toPrecision(2)));

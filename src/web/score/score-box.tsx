@@ -160,7 +160,7 @@ function ProteinInput(props: {
       placeholder="Gene, accession, FASTA or sequence"
       shown={props.chosen.shown}
       errors={props.errors}
-      onlyTyped
+      allowsTypedOnly
       search={async (text, signal) =>
         isSequence(text) ? { options: [{ sequences: text }] } : findProteins(text, signal)
       }

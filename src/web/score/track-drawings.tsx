@@ -5,7 +5,7 @@ import {
   patternName,
   type NumberedMatch,
   overallP,
-  pText,
+  formatPValue,
   rank,
   type Verdict,
   findVerdict,
@@ -152,7 +152,7 @@ function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context
               onSelect(number);
             }}
           >
-            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${pText(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
+            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${formatPValue(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
           </rect>
         );
       })}

@@ -140,7 +140,7 @@ export function useGestures(
   overview: { plot: Plot; bottom: number },
 ) {
   const gesture = useRef<Gesture | null>(null);
-  const fingers = useRef(new Map<number, number>());
+  const pointers = useRef(new Map<number, number>());
   const pinch = useRef<[number, number] | null>(null);
   const [selection, setSelection] = useState<Span | null>(null);
 
@@ -150,15 +150,15 @@ export function useGestures(
   };
   const fractions = (event: Pointer): [number, number] => {
     const left = event.currentTarget.getBoundingClientRect().left + plot.left;
-    const [one, other] = [...fingers.current.values()].map((x) => (x - left) / (plot.width - plot.left));
+    const [one, other] = [...pointers.current.values()].map((x) => (x - left) / (plot.width - plot.left));
     return [one, other];
   };
   const onPointerDown = (event: Pointer): void => {
     const isMouse = event.pointerType === "mouse";
     if (isMouse && event.button !== 0) return;
-    fingers.current.set(event.pointerId, event.clientX);
+    pointers.current.set(event.pointerId, event.clientX);
     const { span } = view;
-    if (fingers.current.size === 2) {
+    if (pointers.current.size === 2) {
       const [one, other] = fractions(event).map((fraction) => span.from + fraction * countResidues(span));
       pinch.current = [one, other];
       return setSelection(null);
@@ -174,7 +174,7 @@ export function useGestures(
     gesture.current = { kind, plot: on, span, at, clientX: event.clientX, isDragged: false };
   };
   const onPointerMove = (event: Pointer): void => {
-    if (fingers.current.has(event.pointerId)) fingers.current.set(event.pointerId, event.clientX);
+    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, event.clientX);
     if (pinch.current) return view.preview(pinched(pinch.current, fractions(event), length));
     const now = gesture.current;
     if (!now) return;
@@ -193,7 +193,7 @@ export function useGestures(
     } else view.preview(brushed(now.kind, now.span, [first, last], length));
   };
   const onPointerUp = (event: Pointer): void => {
-    fingers.current.delete(event.pointerId);
+    pointers.current.delete(event.pointerId);
     const now = gesture.current;
     if (pinch.current || (now?.isDragged && now.kind !== "select")) view.show(view.span);
     else if (now?.isDragged && selection)
@@ -203,7 +203,7 @@ export function useGestures(
     end();
   };
   const onPointerCancel = (event: Pointer): void => {
-    fingers.current.delete(event.pointerId);
+    pointers.current.delete(event.pointerId);
     if (gesture.current?.isDragged || pinch.current) view.show(view.span);
     end();
   };

@@ -74,7 +74,7 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => (
         hideLabel
         placeholder="A name, a word of a note, or a barcode"
         shown=""
-        onlyTyped
+        allowsTypedOnly
         search={async (text, signal) => listOptions(text, await searchAnywhere(text, { limit: FEW }, signal))}
         optionKey={optionKey}
         optionHeading={optionHeading}

@@ -8,7 +8,7 @@ import {
 } from "../../../src/accounts/external/index.ts";
 import { resolveConfig } from "../../../src/config.ts";
 import type { Json } from "../../../src/inventory/model/field.ts";
-import { RequestContext, withinRequest } from "../../../src/platform/request-context.ts";
+import { RequestContext, runInRequest } from "../../../src/platform/request-context.ts";
 import { Problem } from "../../../src/problem.ts";
 import { callerOfRequest } from "../../fixtures/request.ts";
 import { basicHeader, catchProblem, request, tokenHeader } from "../stage.ts";
@@ -217,7 +217,7 @@ ldapTest("throttles by name and by entry, for each address apart", async () => {
   const { signIn, accounts } = await open();
   const from = (address: string, ...credentials: Parameters<typeof signIn>) => {
     const context = new RequestContext(request(), "r", { address: () => address, origin: () => "" });
-    return withinRequest(context, () => signIn(...credentials));
+    return runInRequest(context, () => signIn(...credentials));
   };
   expect(await signIn("kim")).toBe("kim");
   for (let i = 0; i < 10; i++) expect(await from("192.0.2.1", "kim", "wrong")).toBe("unauthenticated");

@@ -89,7 +89,7 @@ function namesIn(directory: string): string[] {
   const files = new FeatureFiles(directory);
   const names =
     files
-      .ofProteins(["P04637"])
+      .findByAccession(["P04637"])
       .get("P04637")
       ?.features.map(({ name }) => name) ?? [];
   files.close();

@@ -8,7 +8,7 @@ import { printTable } from "../../../src/scoring/results/print-table.ts";
 import { filterSchemas, matchProperties, orderSchema } from "../../../src/scoring/results/table-schemas.ts";
 import { readCell, type Column, matchObject } from "../../../src/scoring/table/column.ts";
 import { COLUMNS } from "../../../src/scoring/table/columns.ts";
-import { ofMatch } from "../../../src/scoring/table/filters.ts";
+import { forMatch } from "../../../src/scoring/table/filters.ts";
 import { isMatch, type MatchRow } from "../../../src/scoring/table/match-row.ts";
 import { makeTables } from "../../../src/scoring/table/match-tables.ts";
 import { resultRows } from "../../../src/scoring/table/rows.ts";
@@ -36,7 +36,7 @@ const length: Column = {
     description: "Only matches with at most this many residues.",
     type: "count",
     maximum: 1000,
-    readValue: ofMatch(({ text }) => text.length),
+    readValue: forMatch(({ text }) => text.length),
   },
 };
 

@@ -8,7 +8,7 @@ import { takeOut } from "../../offline/relocation.ts";
 import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, findField, isConstant, pagePath } from "../declaration.ts";
 import { listProperties } from "../properties.tsx";
-import { asText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
+import { formatText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
 import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Slot, Slots, Stored } from "./slots.ts";
@@ -103,7 +103,7 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
       )}
       {loaded.value && (
         <p class="hint">
-          Changed by {asText(loaded.value.row.values.modified_by)},{" "}
+          Changed by {formatText(loaded.value.row.values.modified_by)},{" "}
           <Time at={String(loaded.value.row.values.modified)} short />
         </p>
       )}
