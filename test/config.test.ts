@@ -162,7 +162,7 @@ test("rejects unknown names and suggests the nearest", () => {
   ).toContain("no file");
 });
 
-test("masks secrets whatever they contain", () => {
+test("masks secrets with any characters", () => {
   const { config } = resolveConfig({ flags: {}, environment: { LABD_ADMIN_PASSWORD: "hunter2hunter2" } });
   expect(shown("admin_password", config)).toBe("********");
   expect(SETTING_NAMES.map((name) => shown(name, config)).join(" ")).not.toContain("hunter2");

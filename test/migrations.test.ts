@@ -32,7 +32,7 @@ test("released migrations are unchanged (SCHEMA=write adds the sums of new ones)
   expect(readFileSync(SUMS, "utf8")).toBe(sums.join(""));
 });
 
-test("gives a fresh database the schema of schema.sql (SCHEMA=write rewrites it)", () => {
+test("migrations of a new database produce schema.sql (SCHEMA=write rewrites it)", () => {
   const database = openDatabase(":memory:", MIGRATIONS);
   const rows = database
     .query(
@@ -235,7 +235,7 @@ test("rebuilding the table of webhook deliveries keeps its records", () => {
   }
 });
 
-test("builds and proteome searches become tasks of the users who started them", () => {
+test("migration turns builds and proteome searches into tasks of the users who started them", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {
     const path = join(directory, "labd.sqlite");

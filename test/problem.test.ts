@@ -62,7 +62,7 @@ test.each<[Path, number | undefined, string, Record<string, string[]>, string]>(
   },
 );
 
-test("problems of one request are collected; an interface that reports one reports the first with its code", () => {
+test("problems of one request are collected, and interfaces for one problem report the first", () => {
   const problems = new ProblemList();
   expect(problems.collect(() => 1)).toBe(1);
   problems.add(["a"], "one.", "invalid_pattern");

@@ -84,7 +84,7 @@ describe("an Authorization header", () => {
 });
 
 describe("tokens", () => {
-  test("tokens end when they expire, are revoked, or the user is disabled", async () => {
+  test("a token ends when it expires or is revoked, or when its user is disabled", async () => {
     const { accounts, clock } = openAccounts();
     await accounts.addUser({ username: "root", superuser: true });
     const kim = await accounts.addUser({ username: "kim" });

@@ -113,7 +113,7 @@ describe("a directory", () => {
     return { accounts, clock, directory };
   }
 
-  test("asks the directory for passwords that are not local, and names it in the audit log", async () => {
+  test("checks passwords without a local hash with the directory, and names it in the audit log", async () => {
     const { accounts, directory } = await opened();
     expect(await attempt(accounts, { username: "lee", password: PASSWORD })).toBe("ok");
     expect(directory.asked).toEqual([]);
@@ -128,7 +128,7 @@ describe("a directory", () => {
     expect(refused.outcome).toBe("refused");
   });
 
-  test("an unavailable directory does not count as a failed attempt; names that differ in case are throttled together", async () => {
+  test("an unavailable directory does not count as a failed attempt, and throttling ignores the case of names", async () => {
     const { accounts, directory } = await opened();
     directory.isAway = true;
     for (let i = 0; i < 12; i++)
@@ -141,7 +141,7 @@ describe("a directory", () => {
     expect(await attempt(accounts, { username: "kIM", password: "theirs" })).toBe("throttled");
   });
 
-  test("asks the directory again for Basic after five minutes, or once the account is unlinked", async () => {
+  test("Basic authentication asks the directory again after five minutes, or when the account is unlinked", async () => {
     const { accounts, clock, directory } = await opened();
     const asked = async () => {
       expect(await identifyCaller(accounts, basicHeader("kim:theirs"))).toBe("kim");
@@ -155,7 +155,7 @@ describe("a directory", () => {
     expect(await asked()).toBe(3);
   });
 
-  test("does not ask the directory when the local password is about to be changed", async () => {
+  test("changing the local password does not ask the directory", async () => {
     const { accounts, directory } = await opened();
     expect(await accounts.passwordError("kim", "theirs")).toContain("no local password");
     expect(await accounts.passwordError("lee", "theirs")).toBe("This is not the password of the account.");

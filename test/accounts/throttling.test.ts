@@ -76,7 +76,7 @@ test("known browsers sign in while an account is guessed from many addresses, an
   expect(await browse("kim", ELSEWHERE, cookie)).toStartWith("labd_browser_");
 });
 
-test("a known browser has its own growing delay, and is known for its account only", async () => {
+test("a known browser has its own growing delay, for its account only", async () => {
   const { accounts, clock, browse } = await opened();
   const kim = await browse("kim", HOME);
   const lee = await browse("lee", HOME, kim);

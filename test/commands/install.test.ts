@@ -64,7 +64,7 @@ test.each([
     "--prefix: usr must be an absolute path",
   ],
   [["uninstall", "--prefix", "/", "--dry-run"], "--prefix: / must be an absolute path"],
-])("%j is rejected: %s", async (words, text) => {
+])("install rejects %j: %s", async (words, text) => {
   const { code, stderr } = await labd(words);
   expect([code, stderr]).toEqual([64, expect.stringContaining(text)]);
 });

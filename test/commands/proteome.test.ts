@@ -68,7 +68,7 @@ const parseRows = (tsv: string): Record<string, string>[] => {
   return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
 };
 
-test("asks for a build, then builds shards and the rest, once", async () => {
+test("proteome asks for a build, then builds each shard once", async () => {
   const search = ["search", "--pattern", "P..P"];
   expect(await run(search)).toMatchObject({
     code: 66,
@@ -172,7 +172,7 @@ test("chooses the protein of the organism for a gene", () => {
   expect(() => select("7227")).toThrow('is of "7227"');
 });
 
-test("names known instances and domains, and filters by them", async () => {
+test("proteome search names known instances and domains, and filters by them", async () => {
   const all = parseRows((await run(["search", "--pattern", "P..P"])).stdout);
   const { protein, start, end } = all.find((row) => Number(row.start) > 20)!;
   const stdin =

@@ -116,7 +116,7 @@ test("a backup during writes contains everything accepted before it began", asyn
 });
 
 test.skipIf(process.platform === "win32")(
-  "files and directories are accessible only to their owner, whatever the umask, also after a kill",
+  "files and directories are accessible only to their owner, with every umask and after a kill",
   async () => {
     using place = scratch();
     const [data, other, to] = ["data", "other", "backups"].map((name) => join(place.directory, name));

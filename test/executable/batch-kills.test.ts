@@ -20,7 +20,7 @@ interface Item {
   state: string;
 }
 
-test(`a batch completes although the server is killed ${KILLS} times, with nothing lost or twice`, async () => {
+test(`a batch completes although the server is killed ${KILLS} times, and scores every job once`, async () => {
   using place = scratch();
   await labd(["corpus", "add", "--sample"], { env: { LABD_DATA_DIR: place.directory } });
   const start = () => serve(place.directory, ["--workers", "2", "--log", "off"]);

@@ -100,7 +100,7 @@ test.each([
   300_000,
 );
 
-test("a long prediction is printed in other forms without delaying others", async () => {
+test("printing a long prediction does not delay other requests", async () => {
   const job = await submit(10);
   expect(await ended(server.url, job)).toContain("finished");
   const forms = Promise.all(
@@ -134,7 +134,7 @@ test("a prediction of several parts is sent without chunks over HTTP/1.0", async
   expect(body === (await ask(server.url, "GetResult", job)).text).toBe(true);
 }, 100_000);
 
-test("a job whose prediction is too long fails, and says so", async () => {
+test("a job whose prediction is too long fails with an explanation", async () => {
   const job = await submit(50);
   expect(await ended(server.url, job)).toContain("failed");
   const { text, status } = await ask(server.url, "GetResult", job);

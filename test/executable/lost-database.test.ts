@@ -5,7 +5,7 @@ import { labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);
 
-test("no command uses or recreates a database that is missing or lost its log in a crash", async () => {
+test("no command uses or recreates a database that is missing or lost its write-ahead log", async () => {
   using place = scratch();
   const data = join(place.directory, "data");
   const path = join(data, "labd.sqlite");

@@ -7,7 +7,7 @@ import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
-test("continues a build after SIGKILL, and searches like an uninterrupted one", async () => {
+test("a build continues after SIGKILL and is searched like an uninterrupted build", async () => {
   const root = mkdtempSync(join(tmpdir(), "labd-proteome-"));
   const results = await Promise.all(
     ["killed", "whole"].map(async (name) => {
@@ -68,7 +68,7 @@ test("runs a search of the server again after SIGKILL, with the matches of the c
   expect(matches.split("\n").length).toBeGreaterThan(100);
 });
 
-test("continues a build of the server after SIGKILL, and stores every family once", async () => {
+test("a build of the server continues after SIGKILL and stores every family once", async () => {
   using files = scratch();
   const env = { LABD_DATA_DIR: files.directory };
   await labd(["corpus", "add", "--sample"], { env });

@@ -49,7 +49,7 @@ test("a proxy's X-Forwarded-Host counts where the proxy is trusted", async () =>
   expect([await status("lab.example"), await status("evil.example")]).toEqual([200, 421]);
 });
 
-test("a read-only token can read jobs, but not start or cancel them", async () => {
+test("a read-only token can read jobs, but cannot start or cancel jobs", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
   await labd(["user", "add", "kim"], { env });

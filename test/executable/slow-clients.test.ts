@@ -159,7 +159,7 @@ test("120 unfinished bodies of 16 MB cost less than 200 MB, and small writes go 
 }, 60_000);
 
 test.skipIf(!IS_LONG)(
-  "accepts slow uploads, and closes silent connections and those with endless headers (LABD_SLOW=1)",
+  "accepts slow uploads, and closes silent connections and connections with endless headers (LABD_SLOW=1)",
   async () => {
     const record = ">sp|P1|A\nMKLVAC\n";
     const upload = `${makeHead("/api/admin/corpora?name=slow", "text/plain", record.length * 25)}`;
@@ -179,7 +179,7 @@ test.skipIf(!IS_LONG)(
   300_000,
 );
 
-test("a stop waits for clients that read slowly, not for those that do not read", async () => {
+test("stopping waits for clients that read slowly, but not for clients that do not read", async () => {
   const request = `GET /api/v2/locations/?page_size=max&fields=label,description HTTP/1.1\r\nHost: lab\r\nAuthorization: ${authorization}\r\n\r\n`;
   const begin = async (): Promise<Socket> => {
     const socket = dial(server.url);

@@ -54,7 +54,7 @@ test.each([
   [{ mode: "sentinel" }, "Sentinel"],
   [{ mode: "cluster" }, "Cluster"],
   [{ isReplica: true }, "replica"],
-])("whether a Redis with %p is unsupported: %p", (info, reason) => {
+])("reports whether a Redis with %p is unsupported: %p", (info, reason) => {
   const found = unsupportedReason({ mode: "standalone", isReplica: false, ...info } as RedisInfo);
   if (reason === null) expect(found).toBeNull();
   else expect(found).toContain(reason);

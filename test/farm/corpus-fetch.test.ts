@@ -103,7 +103,7 @@ function cutAfter(response: Response, length: number): ReadableStream {
   });
 }
 
-test("continues after broken connections and busy servers, and leaves only the corpus", async () => {
+test("a download continues after broken connections and busy servers, and leaves only the corpus", async () => {
   using host = new CorpusHost();
   host.token = "secret";
   host.faults.push(700_000, 1_000_000, 503);
@@ -121,7 +121,7 @@ test("continues after broken connections and busy servers, and leaves only the c
   expect(host.ranges.length).toBe(3);
 });
 
-test("continues the partial file of a killed process, or fetches it again if its content is wrong", async () => {
+test("a download continues the partial file of a killed process, or replaces a wrong file", async () => {
   using host = new CorpusHost();
   const part = corpora(`${hash}.labc.fetching`);
   mkdirSync(corpora());

@@ -158,7 +158,7 @@ test("remote workers write the same files as a local build, also when jobs inter
   expect(files).toEqual(expected);
 });
 
-test("gives the task of a vanished worker to another, and ignores what the first delivers later", async () => {
+test("gives the task of a vanished worker to another worker, and ignores late deliveries", async () => {
   const expected = await build(local);
   const dispatcher = new FamilyDispatcher(background, LOG, 20);
   const given: number[][] = [];
@@ -224,7 +224,7 @@ test("a worker with another corpus computes nothing and says why", async () => {
   expect(decodeDelivery(bytes)!.failure).toContain("the worker has ffff");
 });
 
-test("offers as many tasks as workers are idle, and withdraws them when jobs come", async () => {
+test("offers one task per idle worker, and withdraws the tasks when jobs arrive", async () => {
   const dispatcher = new FamilyDispatcher(background, LOG);
   for (let i = 0; i < 4; i++) start(i).catch(() => {});
   await turn(dispatcher, [], 3);
@@ -285,7 +285,7 @@ test("a worker returns a task that no thread has started if jobs need all", asyn
   expect((await report).families).toHaveLength(2);
 });
 
-test("a stopping worker delivers what is complete", async () => {
+test("a stopping worker delivers complete families", async () => {
   const options = { name: "w", log: LOG, idle: () => 2, wake: () => {} };
   const worker = new FamilyWorker(options);
   for (const members of [[1], [2, 3]])

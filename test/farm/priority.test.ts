@@ -60,6 +60,6 @@ test.each([
   [0, true, 0],
   [1, true, 2],
   [4000, true, 8000],
-])("with %d slots (with pool: %p) the queue holds %d jobs", (slots, withPool, length) =>
+])("the queue of %d slots (with pool: %p) holds %d jobs", (slots, withPool, length) =>
   expect(targetLength(slots, withPool)).toBe(length),
 );

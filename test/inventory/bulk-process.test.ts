@@ -138,7 +138,7 @@ test("allows reads meanwhile, and writes afterwards", async () => {
   expect(turns).toBeGreaterThan(1);
 }, 60_000);
 
-test("allows other writes until it writes, and includes them", async () => {
+test("a bulk change allows other writes until it writes, and includes them", async () => {
   const box = "20000000-0000-4000-8000-000000000007";
   const bulk = send(away, "PATCH", `locations/?${FILTER}`, { description: "bulk" });
   const one = send(away, "PATCH", `locations/${box}/`, { barcode: "before", description: "one" });
@@ -170,7 +170,7 @@ test("previews a change while another process holds the write lock", async () =>
   await held;
 });
 
-test("tells a write to try again if it has waited for the lock", async () => {
+test("a write that waited too long for the lock is told to try again", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const lock = getWriteLock(lab.database);
   const held = lock.hold(() => promise);

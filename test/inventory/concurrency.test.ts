@@ -129,7 +129,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  test("rejects a key with another body or URL; keys belong to one user and expire after a day", async () => {
+  test("rejects an idempotency key with another body or URL; keys belong to one user and expire after a day", async () => {
     const body = { label: "Once" };
     await ask("POST", "locations/", { body, headers });
     const other = await ask("POST", "locations/", { body: { label: "Twice" }, headers });
@@ -147,7 +147,7 @@ describe("Idempotency-Key", () => {
     expect(await total("locations/?label=Once")).toBe(3);
   });
 
-  test("does not store error responses under a key", async () => {
+  test("does not store error responses under an idempotency key", async () => {
     expect((await ask("POST", "locations/", { body: { label: "" }, headers })).status).toBe(400);
     expect((await ask("POST", "locations/", { body: { label: "Now" }, headers })).status).toBe(201);
     const wrong = { body: { label: "x" }, headers: { "Idempotency-Key": "x".repeat(256) } };

@@ -49,7 +49,7 @@ const total = async (list = LIST): Promise<Json> =>
 describe("archives of eLabFTW", () => {
   afterEach(undoAll);
 
-  test("eLabFTW: text, comments, extra fields, steps, links and files", async () => {
+  test("imports text, comments, extra fields, steps, links and files of eLabFTW", async () => {
     const { status, report } = await send(elabftw());
     expect([status, report.created, report.errors]).toEqual([200, 1, []]);
     expect(report.archive).toMatchObject({
@@ -86,7 +86,7 @@ describe("archives of eLabFTW", () => {
     ]);
   });
 
-  test("older and newer shapes: plain ids, several types, encoded paths, and no folder", async () => {
+  test("imports older and newer archives: plain ids, several types, encoded paths, no folder", async () => {
     const text = "x";
     const graph = [
       { "@id": "./", "@type": ["Dataset"], hasPart: ["./a%20b/"] },
@@ -125,7 +125,7 @@ describe("archives of eLabFTW", () => {
     expect((await fetchRecord("Flat")).files.map(([name]) => name)).toEqual(["g.txt"]);
   });
 
-  test("the first archives of eLabFTW list files beside the datasets whose folders they are in", async () => {
+  test("imports early archives of eLabFTW, which list files beside their datasets", async () => {
     const paths = ["2022-05-29 - Some-experiment", "2022-05-29 - Some-experiment/export.csv"];
     const graph = [
       { "@id": "./", "@type": ["Dataset"], hasPart: paths.map((path) => `./${path}`) },
@@ -152,7 +152,7 @@ describe("archives of eLabFTW", () => {
     expect({ archive, columns }).toEqual({ archive: done.report.archive, columns: done.report.columns });
   });
 
-  test("is undone as one batch, and repeated without effect", async () => {
+  test("an import of an archive is undone as one batch, and repeating it has no effect", async () => {
     const before = await total();
     const mapped = `mapping=${encodeURIComponent('{"Link":"aliquot_of"}')}`;
     const { batch } = (await send(linkedRecords(), mapped)).report;
@@ -207,7 +207,7 @@ describe("properties", () => {
     expect(notes[0]).toEndWith("./a/\npublic: true");
   });
 
-  test("are mapped as the caller chooses: to fields, new annotation types, notes, or nothing", async () => {
+  test("extra fields are mapped to fields, new annotation types, notes or nothing, as the caller chooses", async () => {
     const file = properties(["a", "L9"], ["size", 5], ["when", "2026-01-02"], ["dull", "x"], ["lot", "L1"]);
     const mapping = { a: "lot", size: "new", when: "new", dull: null, lot: "notes" };
     const query = `mapping=${encodeURIComponent(JSON.stringify(mapping))}`;
@@ -232,7 +232,7 @@ describe("properties", () => {
     expect([wrong.status, wrong.report.message]).toEqual([400, expect.stringContaining("Did you mean lot?")]);
   });
 
-  test("of links lead to other records of the archive", async () => {
+  test("values of links refer to other records of the archive", async () => {
     const query = `mapping=${encodeURIComponent('{"Link":"aliquot_of"}')}`;
     // A record of the same name that was there before is another one.
     await lab.send("alice", "POST", `${LIST}/`, { name: "OMBE-1" });
@@ -243,7 +243,7 @@ describe("properties", () => {
     expect(values.aliquot_of).toBe(source.id);
   });
 
-  test("that a field refuses are kept in a note", async () => {
+  test("values that a field refuses are kept in a note", async () => {
     const { report } = await send(
       properties(["amount", "many"], ["location", "Nowhere"], ["expiry", "2027-01-01"]),
     );
@@ -341,7 +341,7 @@ describe("archives that are refused", () => {
     return new Uint8Array(zip);
   }
 
-  test("files that are damaged, encrypted, packed in other ways, or larger than they claim", async () => {
+  test("rejects archives that are damaged, encrypted, compressed in unsupported ways, or larger than declared", async () => {
     for (const [file, message] of [
       [altered(16, 1), "damaged: its size or checksum is wrong"],
       [altered(24, 10), "is damaged"],
@@ -375,7 +375,7 @@ describe("archives that are refused", () => {
     expect([status, report.message]).toEqual([413, "ro-crate-metadata.json repeats its texts too often."]);
   });
 
-  test("too many records, lists without notes, and records of others", async () => {
+  test("rejects too many records, lists without notes, and records of other users", async () => {
     const many = Array.from({ length: 1001 }, (_, i) => ({
       "@id": `./${i}/`,
       "@type": "Dataset",

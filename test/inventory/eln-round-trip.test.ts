@@ -124,7 +124,7 @@ test("restore records with their ids, references, annotations, notes and files i
   });
 });
 
-test("say which list they are from, and keep references by name where the record is missing", async () => {
+test("archives name their list, and keep references by name if the record is missing", async () => {
   await letUse(lab, "alice", IDS.shelf);
   const id = await made(`${LIST}/`, { name: "Pfu", location: IDS.shelf, model_type: "ENZYME" });
   const archive = await exported(`${LIST}/${id}/?format=eln`);
@@ -138,7 +138,7 @@ test("say which list they are from, and keep references by name where the record
   expect((body.results as JsonObject[]).map(({ content }) => content)).toEqual(["location: Shelf 1"]);
 });
 
-test("of scoring jobs are imported like those of other notebooks", async () => {
+test("archives of scoring jobs are imported like archives of other notebooks", async () => {
   const job = printResult({
     parts: [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(PREDICTION.prediction)))],
     identifier: "p53",
@@ -164,7 +164,7 @@ test("of scoring jobs are imported like those of other notebooks", async () => {
   });
 });
 
-test("get other ids where a record has had theirs", async () => {
+test("imported records get new ids if their ids are in use", async () => {
   const id = await made(`${LIST}/`, { name: "Gone" });
   const archive = await exported(`${LIST}/${id}/?format=eln`);
   await lab.send("alice", "DELETE", `${LIST}/${id}/`);
@@ -191,7 +191,7 @@ const LISTS = [
   "stocks/specimen",
 ];
 
-test("of all lists move an installation record by record, and change nothing where they are from", async () => {
+test("archives of all lists move an installation record by record, and change nothing in the original", async () => {
   const from = await openLab();
   const to = await openLab({ sample: {} });
   const fetchArchive = async (of: Lab, list: string) =>

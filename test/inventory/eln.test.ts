@@ -36,7 +36,7 @@ async function download(path: string, as = "alice") {
 const refs = (value: unknown): string[] => (value as { "@id": string }[]).map((each) => each["@id"]);
 
 describe("an archive", () => {
-  test("has the record with its notes, history and files, and their checksums", async () => {
+  test("an archive has the record with its notes, history and files, and their checksums", async () => {
     const { files, root, read, graph, node } = await download(`stocks/consumables/${id}/?format=eln`);
     expect(root).toBe("stocks-consumables");
     const dataset = graph.find(({ identifier, "@type": type }) => identifier === id && type === "Dataset")!;
@@ -79,7 +79,7 @@ describe("an archive", () => {
   });
 
   test.each(["stocks/consumables/", "locations/", "annotationtypes/", "experiments/", "vocabularies/terms/"])(
-    "of %s keeps every rule of ELN and RO-Crate",
+    "an archive of %s keeps every rule of ELN and RO-Crate",
     async (list) => {
       const { bytes, headers, graph } = await download(`${list}?format=eln&page_size=20&page=1`, "admin");
       const [, name] = /filename="(.*)\.eln"/.exec(headers.get("content-disposition")!)!;
@@ -108,7 +108,7 @@ describe("an archive", () => {
     expect(elnFaults(none.bytes, "stocks-consumables")).toEqual([]);
   });
 
-  test("is told from those that break rules", () => {
+  test("the checker rejects archives that break rules", () => {
     const broken = oneDataset(
       { author: [{ "@id": "#nobody" }], hasPart: [{ "@id": "./a/b/" }, { "@id": "./a/gone.txt" }] },
       { "@id": "./a/b/", "@type": "Dataset", name: "b" },
@@ -136,7 +136,7 @@ describe("an archive", () => {
       expect(rules).toContain(rule);
   });
 
-  test("has only records that the caller may view, selected like the list", async () => {
+  test("an archive has only records that the caller may view, selected like the list", async () => {
     const { graph } = await download("locations/?format=eln", "bob");
     expect(JSON.stringify(graph)).not.toContain(IDS.secret);
     const selected = await download("stocks/consumables/?format=eln&lot=L7");

@@ -91,7 +91,7 @@ test.each([
   expect([answer.status, answer.body]).toEqual([status, expect.objectContaining(errors)]);
 });
 
-test("users who may view the parent may read, and those who may change it may write", async () => {
+test("users who may view the parent may read its items, and users who may change it may write them", async () => {
   expect((await ask("GET", path, undefined, "bob")).status).toBe(404);
   const { body } = await ask("POST", "locations/", { label: "Open shelf", public: true });
   const open = `locations/${body.id}/measurements/`;

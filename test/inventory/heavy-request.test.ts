@@ -65,7 +65,7 @@ test.each([
     expect({ as, heavy: isHeavy(path, as) }).toEqual({ as, heavy: expected });
 });
 
-test("a heavy list is light once another process has read what it needs", async () => {
+test("a heavy list becomes light after another process has read its row sets", async () => {
   const { reader } = openStore(lab.database, lab.clock);
   let reads = 0;
   reader.loadRowsWith(async (request) => {

@@ -61,7 +61,7 @@ describe("the history of a record", () => {
     expect(rows(history).map(({ token }) => token)).toEqual([null]);
   });
 
-  test("shows what was written before publication only to those who could view it then", async () => {
+  test("shows changes before publication only to users who could view the record then", async () => {
     const path = `locations/${await add("draft-secret")}/`;
     const between = moment();
     const notes = await Promise.all(
@@ -111,7 +111,7 @@ describe("the history of a record", () => {
     expect((await send("POST", `${path}restore/`, { version: 1 })).status).toBe(200);
   });
 
-  test("shows the history since an earlier publication, and that of the caller's own group", async () => {
+  test("shows the history since an earlier publication and while the record belonged to the caller's group", async () => {
     const path = `locations/${await add("first")}/`;
     await send("PATCH", path, { public: true });
     await send("PATCH", path, { label: "second" });

@@ -38,7 +38,7 @@ test("never merges rows, and changes nothing that was not chosen", async () => {
   ]);
 });
 
-test("shows old and new values of the records that it changes, by name, barcode or id, and what stays", async () => {
+test("shows old, new and unchanged values of the matched records, by name, barcode or id", async () => {
   const head = "name,barcode,lot,location,expiry";
   await send("consumables/import/", table(head, "Q5,B1,1015,Shelf 1,2027-03-01", "Taq,B2,1,,", "Pfu,,2,,"));
   const [{ id }] = await records("consumables/?name=Q5&response_format=flat&fields=id");
@@ -106,7 +106,7 @@ test("refuses two rows for one record, and names both", async () => {
   expect((await send("consumables/import/?format=csv", table("name", "x"))).status).toBe(400);
 });
 
-test("says how to change a record whose name no other may have", async () => {
+test("an error about a duplicate unique name explains how to update the record", async () => {
   const file = table("name,description", "organ,changed");
   await send("vocabularies/categories/import/", file.replace("changed", "first"), "admin");
   const { report } = await send("vocabularies/categories/import/", file, "admin");

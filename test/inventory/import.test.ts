@@ -15,7 +15,7 @@ afterEach(() => lab.database.close());
 
 const { send, imported, records } = makeImports(() => lab);
 
-test("creates records; with match=name it updates records with the same name, and changes nothing on repetition", async () => {
+test("with match=name an import updates records with the same name, and repeating it changes nothing", async () => {
   const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");
   expect(await imported("consumables/import/", file)).toEqual([2, 0, 0, 0]);
   expect(await records("consumables/?fields=name,model_type,amount,public&model_type=ENZYME")).toEqual([
@@ -270,7 +270,7 @@ test("streams progress as JSON lines that end with the report", async () => {
   expect(lines.at(-1).report).toMatchObject({ rows: 1200, created: 1200, errors: [] });
 });
 
-test("finds all records of a large import by their texts, also those that it changes later", async () => {
+test("search finds all records of a large import, also after later changes", async () => {
   await send("consumables/import/", table("name,description", "Old tube,Kept in the vestibule"));
   const rows = Array.from({ length: 1100 }, (_, i) => `Tube ${i},Description ${i % 7} of the zymogen`);
   const file = table("name,description", "Old tube,Moved to the atrium", ...rows);

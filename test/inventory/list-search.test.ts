@@ -69,7 +69,7 @@ describe("returns what GET returns for", () => {
   });
 });
 
-test("every list has it, below its aliases and without a slash, too", async () => {
+test("every list has a search operation, also at its aliases and without a slash", async () => {
   for (const path of [
     "stocks/equipment/search/",
     "equipment/search",
@@ -95,13 +95,13 @@ test("accepts 200 comparisons, which are too long for a URL", async () => {
   expect((await search("locations/search/", { query_expression: either(max + 1) })).status).toBe(400);
 });
 
-test("shows callers only what they may view", async () => {
+test("POST searches return only records that the caller may view", async () => {
   const total = async (as?: string) =>
     (await search("locations/search/", { label: "Secret" }, as)).body.total;
   expect([await total(), await total("bob"), await total("alice")]).toEqual([0, 0, 1]);
 });
 
-test("may be sent with a read-only token, a session without CSRF token, and a password", async () => {
+test("POST searches work with a read-only token, a session without CSRF token, and a password", async () => {
   const { body: made } = await lab.send("alice", "POST", "tokens/", {
     name: "reader",
     scope: "read",
@@ -121,7 +121,7 @@ test("may be sent with a read-only token, a session without CSRF token, and a pa
   expect((await lab.ask("POST", "locations/search/", wrong)).status).toBe(401);
 });
 
-test("needs credentials if reading the list needs them", async () => {
+test("a POST search needs credentials if reading the list needs them", async () => {
   const closed = await openLab({ anonymousRead: false });
   expect((await closed.ask("POST", "locations/search/", { body: {} })).status).toBe(401);
   expect((await closed.send("alice", "POST", "locations/search/", {})).status).toBe(200);

@@ -133,7 +133,7 @@ test("streams a file as of the time of the request, despite later writes", async
   }
 });
 
-test("limits concurrent streams, and releases those of disconnected clients", async () => {
+test("limits concurrent streams, and releases streams of disconnected clients", async () => {
   const before = (await lab.ask("GET", MAX)).text;
   for (let round = 0; round < 3; round++) {
     const open: Response[] = [];

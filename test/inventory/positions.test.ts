@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterAll(() => lab.database.close());
 const { patch, where, slots, fill } = requestsTo(() => lab);
 
-test("stores a position in one spelling, and clears it when the record moves without one", async () => {
+test("stores a position in normal form, and clears it when the record moves without a position", async () => {
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { position: "c-03" })).body.position).toBe("C3");
   await patch(`${CONSUMABLES}${id(11)}/`, { status: "USED" });
   expect(await where(CONSUMABLES, 11)).toBe("Box 1 C3");
@@ -236,7 +236,7 @@ test("moves nothing if the caller may not change one of the records", async () =
   expect([refused.status, await where(CONSUMABLES, 14)]).toEqual([403, "Heap"]);
 });
 
-test("imports and exports include positions; rows of one import may swap theirs", async () => {
+test("imports and exports include positions, and rows of one import may swap positions", async () => {
   const read = async () =>
     (
       await lab.send(
@@ -296,7 +296,7 @@ test("labels and stocktakes name the position", async () => {
 });
 
 /** Locations, records and rights at random; free slots by counting what the lists show, with occupied slots from administrators. */
-test("free slots are those that no record has, of the locations that the caller may view", async () => {
+test("lists the unoccupied slots of locations that the caller may view", async () => {
   const random = seeded(20);
   const boxes: string[] = [BOX, RACK];
   for (let n = 0; n < 12; n++) {

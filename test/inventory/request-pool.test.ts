@@ -207,7 +207,7 @@ test("ends a request at the deadline and names its filter", async () => {
   expect((await ask(away, "changes/", "alice")).status).toBe(200);
 }, 30_000);
 
-test("answers a caller whose responses are not read, and cuts off the oldest of too many", async () => {
+test("answers a caller who does not read earlier responses, and cuts off the oldest response", async () => {
   const pool = newPool({ unread: 100 });
   const away = lab.through(pool);
   const unread: Response[] = [];

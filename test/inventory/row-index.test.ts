@@ -142,7 +142,7 @@ function write(root: Actor): void {
   });
 }
 
-test("random lists are the same from memory and by statements, with random writes in between", async () => {
+test("random lists from memory equal lists by statements, with random writes between them", async () => {
   const actors = await people();
   const [root] = actors;
   for (let i = 0; i < 300; i++) write(root);

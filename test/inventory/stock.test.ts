@@ -87,7 +87,7 @@ describe("amounts", () => {
     expect([status, Object.keys(body), body[field]]).toEqual([400, [field, "message"], [error]]);
   });
 
-  test("concurrent withdrawals never exceed the amount, and none is lost", async () => {
+  test("concurrent withdrawals never exceed the amount, and every accepted withdrawal counts", async () => {
     const path = await add({ amount: 5 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => act(path, "consume", { amount: 1 })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 400, 400, 400]);
@@ -103,7 +103,7 @@ describe("amounts", () => {
     expect((await send({ "If-Match": '"1"' })).status).toBe(412);
   });
 
-  test("only those who may change a record change its stock", async () => {
+  test("only users who may change a record may change its stock", async () => {
     const path = await add({ amount: 5, public: true });
     await expectStatuses(lab, "bob", [
       [`POST ${path}consume/`, 403, { amount: 1 }],
@@ -160,7 +160,7 @@ describe("aliquots", () => {
     expect((await lab.send("alice", "GET", `${CONSUMABLES}?aliquot_of=${of}`)).body.total).toBe(1);
   });
 
-  test("outlive the record that they come from", async () => {
+  test("aliquots outlive the record that they come from", async () => {
     const path = await add({});
     const [aliquot] = (await act(path, "aliquots", { count: 1 })).body as unknown as Record<string, Json>[];
     await expectStatuses(lab, "alice", [
@@ -206,7 +206,7 @@ describe("aliquots", () => {
     expect(owned_by).toBe(group);
   });
 
-  test("count freeze–thaw cycles from those of the record", async () => {
+  test("aliquots start with the freeze–thaw cycles of their record", async () => {
     const path = await add({}, "stocks/specimen/");
     await act(path, "thaw", {});
     expect((await act(path, "thaw", {})).body.freeze_thaw_count).toBe(2);
@@ -270,7 +270,7 @@ describe("lists", () => {
     expect(await named(query, as)).toEqual(expected);
   });
 
-  test("recently changed records are those changed since a day", async () => {
+  test("the list of recent changes starts at the given day", async () => {
     lab.clock.set(Date.now());
     await add({ name: "List new" });
     expect(await named("modified__gte=-7d", "alice")).toEqual(["new"]);

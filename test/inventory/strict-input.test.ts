@@ -122,7 +122,7 @@ test("refuses integers beyond 2^53 in filters and files", async () => {
   ]);
 });
 
-test("names the text that no record has", async () => {
+test("an error names the text that matches no record", async () => {
   const fetchMessage = async (place: Json) =>
     ((await lab.send("admin", "POST", "locations/", { label: "x", place })).body.place as string[])[0];
   expect(await fetchMessage('Room 5 (north), "cold"')).toBe(

@@ -87,7 +87,7 @@ describe("undo of a batch", () => {
     expect(after.body.results).toEqual(["", "", "kept"].map((description) => ({ description })));
   });
 
-  test("undoes the newest change and then those before, also where an undone change lies between", async () => {
+  test("undoes changes from the newest to the oldest, skipping changes that were undone before", async () => {
     const id = await add({ label: "0" });
     const changes: Answered[] = [];
     for (const label of ["1", "2", "3"]) changes.push(await send("PATCH", `locations/${id}/`, { label }));
@@ -107,7 +107,7 @@ describe("undo of a batch", () => {
     expect(last.body.undone_by).toBeNull();
   });
 
-  test("undoes a restore whose former position is taken, but no move of records that were moved again", async () => {
+  test("undoes a restore although the former position is occupied, but not a move of records that were moved again", async () => {
     const boxes = [];
     for (const label of ["Box 1", "Box 2"]) boxes.push(await add({ label, grid_rows: 2, grid_columns: 2 }));
     const [box, other] = boxes;

@@ -55,7 +55,7 @@ function expectConsistent(): void {
 const patch = { description: "Changed", status: "LOW" };
 const undo = (as: string, batch: string, body = {}) => lab.send(as, "POST", `batches/${batch}/undo/`, body);
 
-test("a filter writes what a list of ids writes", async () => {
+test("a change by filter writes the same values as a change by ids", async () => {
   const kept = ["id", "modified", "created"];
   const filtered = await lab.send("alice", "PATCH", FILTER, patch);
   expect(filtered.status).toBe(200);
@@ -75,7 +75,7 @@ test("a filter writes what a list of ids writes", async () => {
   expect(changes()).toEqual(history);
 });
 
-test("a filter deletes what a list of ids deletes", async () => {
+test("a deletion by filter deletes the same records as a deletion by ids", async () => {
   const changing = ["modified", "version"];
   const history = () =>
     lab.database
@@ -96,7 +96,7 @@ test("a filter deletes what a list of ids deletes", async () => {
   expect(rows()).toEqual(deleted);
 });
 
-test("a filter deletes no record that another refers to, and none that the caller may not delete", async () => {
+test("a deletion by filter refuses records in use and records that the caller may not delete", async () => {
   const boxes = [{ label: "Rack 1" }, { label: "Rack 2" }, { label: "Rack 3" }];
   const racks = JSON.parse((await lab.send("alice", "POST", "locations/", boxes)).text) as { id: string }[];
   await lab.send("alice", "PATCH", `stocks/consumables/${ids[0]}/`, { location: racks[1].id });
@@ -113,7 +113,7 @@ test("a filter deletes no record that another refers to, and none that the calle
   expect((await lab.send("alice", "DELETE", path)).body.deleted).toBe(3);
 });
 
-test("undoing gives each record its own values again", async () => {
+test("undoing a bulk change restores the values of each record", async () => {
   const changing = ["modified", "version"];
   const before = rows(changing);
   const batch = (await lab.send("alice", "PATCH", FILTER, patch)).headers.get("batch-id")!;
@@ -308,7 +308,7 @@ test.each(["new and changed", "removed"])(
   },
 );
 
-test("does not undo annotations together if something was written since", async () => {
+test("annotations are undone one by one if another write followed", async () => {
   await addGenotypes();
   const answer = await lab.send("alice", "PATCH", FILTER, { annotations__genotype: "other" });
   const { uniformAnnotations, history } = openStore(lab.database, lab.clock);

@@ -46,7 +46,7 @@ const paths = async (as: string | undefined, ...names: string[]): Promise<Json[]
   return names.map((name) => results.find(({ id }) => id === ids.get(name))!.unique_path);
 };
 
-test("is no longer than uniqueness requires", async () => {
+test("a unique path is as short as uniqueness allows", async () => {
   expect(await paths("alice", "only", "N2", "N1", "N2 A", "N2 A 1", "N1 A 1", "S1 A 1")).toEqual([
     "Box 7",
     "Shelf 2",
@@ -78,7 +78,7 @@ test("considers only records that the reader may view", async () => {
   expect(behind).toBe(`Box 1 (${ids.get("behind")!.slice(0, 8)})`);
 });
 
-test("is shown for references only if the request names it", async () => {
+test("the unique path of a reference is shown only if the request names it", async () => {
   await lab.send("alice", "POST", "stocks/consumables/", {
     name: "Tube",
     model_type: "OTHER",

@@ -227,7 +227,7 @@ describe("alignments", () => {
   });
 });
 
-test("scores a band of profiles exactly as one residue after another", () => {
+test("scores a band of profiles exactly like residue by residue", () => {
   const next = random(91);
   for (let round = 0; round < 40; round++) {
     const rows = 1 + Math.floor(next() * 20);

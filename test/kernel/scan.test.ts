@@ -96,7 +96,7 @@ describe("seed scan", () => {
     expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
   });
 
-  test("does not depend on the division into blocks", () => {
+  test("the result of a scan does not depend on the division into blocks", () => {
     const next = random(23);
     const query = randomProtein(next, 100);
     const relative = mutated(next, query, 0.2);
@@ -130,7 +130,7 @@ describe("seed scan", () => {
     }
   });
 
-  test("does not extend from one query into the next", () => {
+  test("hits do not extend from one query into the next query", () => {
     const next = random(24);
     const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];
     // Segments on one diagonal of both queries, with any residue between them.

@@ -27,7 +27,7 @@ describe("global alignment with free end gaps", () => {
     expect(score).toBe(6 * 11 + 4 * 9 + 4 * 8 - 14);
   });
 
-  test("the scores equal those of the same alignment written with gaps", () => {
+  test("the scores equal the scores of the gapped alignment", () => {
     const next = random(51);
     for (let round = 0; round < 50; round++) {
       const query = randomProtein(next, 30 + Math.floor(next() * 100));
@@ -59,7 +59,7 @@ describe("global alignment with free end gaps", () => {
     expect(coverage).toBe(1);
   });
 
-  test("does not depend on the order of subjects", () => {
+  test("the alignment does not depend on the order of subjects", () => {
     const next = random(52);
     const query = randomProtein(next, 120);
     const subjects = Array.from({ length: 21 }, () => mutated(next, query, 0.6));

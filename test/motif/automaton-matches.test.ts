@@ -68,7 +68,7 @@ test.each([
   expect(found).toBeGreaterThan(count / 2);
 });
 
-test("exact and windowed matches equal those of a backtracking matcher", () => {
+test("exact and windowed matches equal the matches of a backtracking matcher", () => {
   let yes = 0;
   let no = 0;
   for (const { form, expression, text } of randomCases(3, 1500, false)) {

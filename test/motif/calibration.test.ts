@@ -152,7 +152,7 @@ test.each(STATISTICS)("higher draws shift %s in every bin so that a twentieth re
   }
 });
 
-test("matches with few homologs are calibrated apart, and too few draws keep the built-in rows", () => {
+test("matches with few homologs are calibrated separately, and bins with too few draws keep the built-in values", () => {
   const few = drawnBy(0.4).map((drawn) => drawn.filter(({ bin }) => isFew(bin)));
   const shallow = computeCalibration(3, few);
   const deep = computeCalibration(

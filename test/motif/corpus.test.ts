@@ -45,7 +45,7 @@ describe("a packed corpus", () => {
     corpus.verify();
   });
 
-  test("has a reproducible hash of its content", () => {
+  test("a corpus has a reproducible hash of its content", () => {
     const first = openCorpus(packed());
     expect(first.hash).toMatch(/^[0-9a-f]{64}$/);
     expect(openCorpus(packed()).hash).toBe(first.hash);
@@ -53,7 +53,7 @@ describe("a packed corpus", () => {
     expect(openCorpus(other).hash).not.toBe(first.hash);
   });
 
-  test("may be larger than one chunk of the builder", () => {
+  test("a corpus may be larger than one chunk of the builder", () => {
     const builder = new CorpusBuilder("long");
     const residues = new Uint8Array(3_000_001).map((_, i) => (i * 7) % 20);
     for (const accession of ["A", "B", "C"]) {

@@ -19,7 +19,7 @@ const p53 = encode((proteins as unknown as string).split(">")[1]!.split("\n").sl
 const meanBetween = (values: Float32Array, first: number, last: number): number =>
   average(values, first - 1, last);
 
-test("the trained network predicts for p53 the same as ordinary loops in double precision", () => {
+test("the trained network predicts the disorder of p53 like plain loops in double precision", () => {
   const weights = decodeWeights();
   expect(weights.length).toBe(weightCount(SHAPE));
   const outputs = new Network(SHAPE, weights).predict(p53);

@@ -54,7 +54,7 @@ describe("gapped extension", () => {
     expect(withGap(150)).toBe(alone);
   });
 
-  test("takes the best of several pieces", () => {
+  test("the extension combines several pieces into the best score", () => {
     const next = random(94);
     const [first, second] = [randomProtein(next, 80), randomProtein(next, 300)];
     // Between them 100 residues that do not align, where the best alignment drops by more than 15 bits.
@@ -65,7 +65,7 @@ describe("gapped extension", () => {
     expect(extended(query, subject, hidden)).toBeGreaterThan(alignLocal(first, [first])[0].score - 1);
   });
 
-  test("is 0 without an alignment", () => {
+  test("the extension score is 0 without an alignment", () => {
     expect(extended(new Uint8Array(0), new Uint8Array(0))).toBe(0);
     expect(extended(new Uint8Array(30).fill(X), randomProtein(random(1), 30))).toBe(0);
   });

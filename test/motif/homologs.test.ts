@@ -78,7 +78,7 @@ describe("homolog criteria", () => {
     expect(foundWith(corpus, { leaveOut: ["near", "absent"] })).toEqual(["far", "long"]);
   });
 
-  test("takes proteins of the chosen organisms only, by name or number", () => {
+  test("uses only homologs of the chosen organisms, by name or taxon number", () => {
     const species = ["ox:9606", "ox:10090", "os:mus spretus", undefined];
     const own = openCorpus(
       packCorpus(

@@ -47,7 +47,7 @@ test.each([
   ["TP5"],
   ["antigen"],
   [""],
-])("the name %p is exactly that of the proteins %p", (name, ...accessions) => {
+])("an exact search for %p finds the proteins %p", (name, ...accessions) => {
   expect(proteinsNamed(corpus, name!).map((index) => corpus.accession(index))).toEqual(
     accessions as string[],
   );
@@ -90,7 +90,7 @@ describe("searchNames", () => {
     expect(find("human")).toHaveLength(6);
   });
 
-  test("returns what the header says, and the number of all", () => {
+  test("a search returns the names in the header and the total number", () => {
     const { total, proteins } = searchNames(corpus, "TP53", 1);
     expect(total).toBe(3);
     expect(proteins).toEqual([

@@ -48,7 +48,7 @@ test.each(["P..P", "[ST]*P", "PP*", "P{2}", "", "(((", "hello", "[X]P", "[A-F]P"
   (expression) => expect(suggestPatterns(expression)).toEqual([]),
 );
 
-test("asks about one or several suggestions, and not without any", () => {
+test('the question "Did you mean" lists one or several suggestions, and is empty without any', () => {
   expect(didYouMean("PxxP")).toBe(" Did you mean P..P?");
   expect(didYouMean("P*P")).toBe(" Did you mean P.P or P.*P?");
   expect(didYouMean("((")).toBe("");

@@ -54,13 +54,13 @@ test("q-values are the smallest levels at which Benjamini and Hochberg's procedu
   }
 });
 
-test("q-values equal those of p.adjust(method = 'BH') in R", () => {
+test("q-values equal p.adjust(method = 'BH') in R", () => {
   const values = [0.005, 0.009, 0.019, 0.022, 0.051, 0.101, 0.361, 0.387];
   expect(qValues(values)).toEqual([0.036, 0.036, 0.044, 0.044, 0.0816, 0.134667, 0.387, 0.387]);
   expect(qValues([])).toEqual([]);
 });
 
-test("ranks the matches of all patterns by P, then z, and those without P last", () => {
+test("ranks the matches of all patterns by P, then z, and matches without P last", () => {
   const ranked = rankMatches(
     makePrediction(
       [matchAt(1, 4, 0.3), matchAt(11, 14, null), matchAt(21, 24, 0.005, 2)],
@@ -77,7 +77,7 @@ test("ranks the matches of all patterns by P, then z, and those without P last",
   ]);
 });
 
-test("labels follow q: a small P value among many matches is no evidence", () => {
+test("labels follow q: a small P value among many matches is not evidence", () => {
   const alone = rankMatches(makePrediction([matchAt(1, 4, 0.03)]));
   expect(alone[0].label).toBe("likely functional");
   const many = Array.from({ length: 40 }, (_, i) => matchAt(10 * i + 11, 10 * i + 14, 0.5));

@@ -45,7 +45,7 @@ function referenceScore(motif: Motif, family: Family, match: Match, path: Int32A
   };
 }
 
-test("retention, weights and expectation equal those of the reference implementation", () => {
+test("retention, weights and expectation equal the reference implementation", () => {
   const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
   let compared = 0;
   for (const golden of goldenScores()) {
@@ -94,7 +94,7 @@ test("reports the state of a match in each homolog", () => {
   expect(homologs).toBe(4);
 });
 
-test("a homolog that ends before the motif is missing; one that lost it is not", () => {
+test("a homolog that ends before the motif is missing, but a homolog that lost the motif is not", () => {
   const half = familyOfLetters(
     `${FLANK}${FLANK}RKLDPW${FLANK}`,
     `${FLANK}${FLANK}${"-".repeat(46)}`,

@@ -69,7 +69,7 @@ describe("E-values", () => {
 });
 
 describe("normal distribution", () => {
-  test("has known values and complementary tails", () => {
+  test("the normal distribution has known values and complementary tails", () => {
     // Abramowitz & Stegun, tables 26.1 and 26.2.
     for (const [z, p] of [
       [0, 0.5],

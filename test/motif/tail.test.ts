@@ -59,7 +59,7 @@ test("ignores homologs that end or are aligned at the motif", () => {
   expect(tailRetention(motif, { start: 0, end: 4 }, gone, 4)).toBeNull();
 });
 
-test("uses only the alignment if the unaligned ends are far apart", () => {
+test("the tail search uses only the alignment if the unaligned ends are far apart", () => {
   const far = "T".repeat(80);
   const query = `${CORE}GGKDEL${"-".repeat(86)}`;
   expect(tail(query, `${CORE}------${far}KDELTT`, "KDEL", -4, 0)).toEqual({ value: 0, state: "substituted" });

@@ -89,7 +89,7 @@ test("ten copies of one relative count little more than one", () => {
   expect(Math.abs(star(10) - star(1))).toBeLessThan(0.1);
 });
 
-test("is finite for trees of any size and any rate", () => {
+test("the likelihood is finite for trees of any size and rate", () => {
   const next = random(93);
   for (const leaves of [1, 2, 3, 101]) {
     const tree = randomTree(next, leaves);

@@ -136,7 +136,7 @@ test("joins a thousand sequences in less than a second", () => {
 });
 
 const quicktree = Bun.which("quicktree");
-test.skipIf(quicktree === null)("has the topology of quicktree for non-additive distances", () => {
+test.skipIf(quicktree === null)("the tree has the topology of quicktree for non-additive distances", () => {
   const next = random(34);
   for (let round = 0; round < 12; round++) {
     const size = 4 + Math.floor(next() * 30);

@@ -399,7 +399,7 @@ test("a command acts on behalf of a user only for an existing task", async () =>
     expect((await ask(`GET /api/admin/audit/?actor=${other}&action=backup.make`)).results).toEqual([]);
 });
 
-test("a restore records the backup and the previous head; a start records its settings without secrets", async () => {
+test("the audit log records the backup and previous head of a restore, and the settings of a start without secrets", async () => {
   const head = lastSeq();
   await service.stop();
   const manifest = readdirSync(file("backups")).find((name) => name.endsWith(".json"))!;

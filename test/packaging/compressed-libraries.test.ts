@@ -11,7 +11,7 @@ const listKinds = (module: object): Record<string, string> =>
       .map(([name, value]) => [name, typeof value]),
   );
 
-test("compressed packages run and export what the packages export", async () => {
+test("compressed packages run and have the exports of the originals", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-libraries-"));
   const entry = join(directory, "entry.js");
   const imports = PACKAGES.map((name) => `kinds["${name}"] = listKinds(await import("${name}"));`);

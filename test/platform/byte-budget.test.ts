@@ -38,7 +38,7 @@ function open(
 }
 
 describe("bodies in flight", () => {
-  test("of one client take half of the limit, and small ones nothing", async () => {
+  test("bodies of one client take at most half of the limit, and small bodies take nothing", async () => {
     const first = open("10.0.0.1");
     expect(await first.send(LIMITS.bodies.max / 2 + SMALL)).toBeUndefined();
     const other = open("10.0.0.1");
@@ -48,7 +48,7 @@ describe("bodies in flight", () => {
     expect(await open("10.0.0.1").send(SMALL + 1)).toBeUndefined();
   });
 
-  test("are refused by their declared length, before anything arrives", async () => {
+  test("bodies are refused by their declared length, before anything arrives", async () => {
     const declared = (bytes: number) => ({ "Content-Length": String(bytes) });
     const first = open("10.0.0.1", 1, declared(LIMITS.bodies.max / 2));
     expect(await first.send(LIMITS.bodies.max / 2)).toBeUndefined();
@@ -58,7 +58,7 @@ describe("bodies in flight", () => {
     expect(await first.send(SMALL + 1)).toBe(perClient("bodies"));
   });
 
-  test("of all clients take the limit", async () => {
+  test("bodies of all clients together take at most the limit", async () => {
     for (const address of ["10.0.0.1", "10.0.0.2"])
       expect(await open(address).send(LIMITS.bodies.max / 2 + SMALL)).toBeUndefined();
     expect(await open("10.0.0.3").send(SMALL)).toBeUndefined();
@@ -78,7 +78,7 @@ describe("responses that clients have yet to read", () => {
     return runInRequest(context, () => new Response(paced(new Uint8Array(bytes))));
   };
 
-  test("of one client take half of the limit", async () => {
+  test("bodies of one client take at most half of the limit", async () => {
     const reader = respond("10.0.0.1", LIMITS.responses.max / 2).body!.getReader();
     await reader.read();
     expect(() => respond("10.0.0.1", SMALL + 1)).toThrow(perClient("responses"));
@@ -88,7 +88,7 @@ describe("responses that clients have yet to read", () => {
     expect(await respond("10.0.0.1", SMALL + 1).bytes()).toHaveLength(SMALL + 1);
   });
 
-  test("of all clients take the limit", async () => {
+  test("bodies of all clients together take at most the limit", async () => {
     const readers = ["10.0.0.1", "10.0.0.2"].map((address) =>
       respond(address, LIMITS.responses.max / 2).body!.getReader(),
     );

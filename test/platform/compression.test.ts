@@ -47,7 +47,7 @@ describe("compression of a stream", () => {
     );
   });
 
-  test("lets other work run during compression", async () => {
+  test("other work runs during compression", async () => {
     const { stream } = source(100);
     let turns = 0;
     let isDone = false;

@@ -93,6 +93,6 @@ test.each([
   [1.5, false],
   [NaN, false],
   [2 ** 31 - 2, false],
-])("process %p runs: %p", (pid, runs) => {
+])("reports whether process %p runs: %p", (pid, runs) => {
   expect(isRunning(pid)).toBe(runs);
 });

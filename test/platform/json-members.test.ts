@@ -24,7 +24,7 @@ test.each([
   expect(checkMembers(text)).toBe(depth);
 });
 
-test("each object has a limit, and lists and objects together have one", () => {
+test("limits the members of each object, and of all lists and objects together", () => {
   for (const text of [
     makeObject(members.max),
     `[${makeObject(members.max)},${makeObject(members.max)}]`,

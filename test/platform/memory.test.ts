@@ -61,7 +61,7 @@ describe("own memory", () => {
     expect(readOwnMemory(join(write({ status }), "status"))).toBe(120 * 1024);
   });
 
-  test("is the resident size on systems without such a figure", () => {
+  test("own memory is the resident size on systems without an unshared size", () => {
     expect(readOwnMemory(join(directory, "missing"))).toBeGreaterThan(10 * MEGABYTE);
   });
 });
@@ -92,7 +92,7 @@ describe("memory limit", () => {
     expect(memoryLimit(root)).toBe(expected);
   });
 
-  test("of version 1 is the least of the group and its parents", () => {
+  test("the memory limit of control groups version 1 is the lowest of the group and its parents", () => {
     const memory = "sys/fs/cgroup/memory";
     const root = write({
       "proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/docker/1f\n0::/\n",
@@ -103,7 +103,7 @@ describe("memory limit", () => {
     expect(memoryLimit(root)).toBe(3000);
   });
 
-  test("is the machine's memory on systems without control groups", () => {
+  test("the memory limit is the machine's memory on systems without control groups", () => {
     expect(memoryLimit(directory)).toBe(totalmem());
   });
 });

@@ -225,7 +225,7 @@ describe("schemas", () => {
     );
   });
 
-  test("an answer has the declared status and headers, or those of its reply", async () => {
+  test("an answer has the declared status and headers unless its reply sets others", async () => {
     const added = await ask("POST", "notes/", "kim", { text: "hello" });
     expect([added.status, added.headers.get("location")]).toEqual([201, "/api/notes/1"]);
     const replaced = await ask("PUT", "notes/1/", "", "plain");

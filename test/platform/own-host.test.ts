@@ -18,7 +18,7 @@ test.each([
   ["labd.example.evil.example", "unknown_host"],
   ["notlocalhost", "unknown_host"],
   ["1.2.3.4.example", "unknown_host"],
-])("a request for %s: %s", async (host, code) => {
+])("the host check of a request for %s: %s", async (host, code) => {
   const request = new Request(`http://${host}/`);
   expect(await catchCode(() => requireOwnHost(request, names, reach))).toBe(code);
   expect(await catchCode(() => requireOwnHost(request, [], reach))).toBe("");

@@ -34,7 +34,7 @@ test.each([
   });
 });
 
-test("there is no origin outside of requests", () => {
+test("code outside of requests has no origin", () => {
   identify({ username: "kim" });
   expect([currentOrigin(), currentRequest()]).toEqual([undefined, undefined]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Semaphore } from "../../src/platform/semaphore.ts";
 import { catchCode } from "../fixtures/service.ts";
 
-test("runs as many at once as allowed, in order, and refuses more than 200 that wait", async () => {
+test("a semaphore runs the allowed number at once, in order, and refuses more than 200 waiting", async () => {
   const semaphore = new Semaphore(2);
   const ends: (() => void)[] = [];
   const started: number[] = [];

@@ -32,7 +32,7 @@ test.each([
   }
 });
 
-test("takes a request line with headers of 128 KB, and rejects longer ones", async () => {
+test("accepts a request line with headers of 128 KB, and rejects longer headers", async () => {
   const socket = await open();
   try {
     const status = async (length: number) => (await fetch(`${socket.url}/x?${"y".repeat(length)}`)).status;

@@ -80,7 +80,7 @@ describe("the write-ahead log of a large transaction", () => {
     },
   ];
 
-  test("is truncated by the checkpoint of its writer", () => {
+  test("a write-ahead log is truncated by the checkpoint of its writer", () => {
     const database = openDatabase(path, MIGRATION);
     const writer = openWriter(path);
     writer.run(LARGE);
@@ -92,7 +92,7 @@ describe("the write-ahead log of a large transaction", () => {
     closeDatabase(database);
   });
 
-  test("is kept while a reader needs it, and truncated by a later commit of the server", () => {
+  test("a write-ahead log is kept while a reader needs it, and truncated by a later commit", () => {
     const database = openDatabase(path, MIGRATION);
     const writer = openWriter(path);
     database.run("INSERT INTO b VALUES (NULL)");

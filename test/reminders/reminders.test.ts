@@ -100,7 +100,7 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
     expect(text).not.toMatch(/Later|Enough/);
   });
 
-  test("is sent once a day, and only if something is new, also after a restart", async () => {
+  test("a reminder is sent once a day and only with new entries, also after a restart", async () => {
     await add({ name: "First", expiry: "2026-01-20" });
     await enable("alice");
     await pollAt(START + 8 * HOUR);
@@ -118,7 +118,7 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
     expect(mail.got.length).toBe(2);
   });
 
-  test("is not repeated by a process that dies while it is sent, and loses nothing", async () => {
+  test("a process that dies while sending neither repeats nor loses a reminder", async () => {
     const id = await add({ expiry: "2026-01-20" });
     await enable("alice");
     // The connection ends without an answer to the message: it may have been delivered.
@@ -162,7 +162,7 @@ ${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=
     expect(mail.got[1].text).toMatch(/^\* New: Zinc, expires 2026-01-30$/m);
   });
 
-  test("is sent again after a failure, but not to an address that the mail server rejects for good", async () => {
+  test("a failed reminder is sent again, but not to an address that the mail server rejects permanently", async () => {
     await add({ expiry: "2026-01-20" });
     for (const name of ["admin", "alice"]) await enable(name);
     mail.answers.AUTH = "454 4.7.0 try later";
@@ -247,7 +247,7 @@ describe("an address that is not verified", () => {
     });
   const isVerified = async () => (await ask("GET", "/api/account/reminders", "alice")).body.verified;
 
-  test.each(["alice", "admin"])("after %s changed it gets one link and no reminders", async (by) => {
+  test.each(["alice", "admin"])("a new address (changed %s) gets one link and no reminders", async (by) => {
     await add({ expiry: "2026-01-20" });
     await enable("alice");
     expect((await change("new@lab.example", by)).status).toBe(200);
@@ -270,7 +270,7 @@ describe("an address that is not verified", () => {
     });
   });
 
-  test("is verified by the latest link only, for 72 hours, and only while the account has it", async () => {
+  test("an address is verified by its latest link only, for 72 hours and while the account has it", async () => {
     await change("new@lab.example");
     const send = async () => {
       expect((await ask("POST", VERIFICATION, "alice")).body).toEqual({ email: "new@lab.example" });
@@ -286,7 +286,7 @@ describe("an address that is not verified", () => {
     expect(await isVerified()).toBe(false);
   });
 
-  test("can be requested again after a failure of the mail server", async () => {
+  test("a verification link can be requested again after a failure of the mail server", async () => {
     await enable("alice");
     await change("new@lab.example");
     mail.answers.AUTH = "454 4.7.0 try later";
@@ -297,7 +297,7 @@ describe("an address that is not verified", () => {
     expect(mail.got.map(({ to }) => to)).toEqual(["new@lab.example"]);
   });
 
-  test("gets ten links, then one after each delay; a verified one gets none", async () => {
+  test("an address gets ten links, then one after each delay, and none once verified", async () => {
     const fetchStatus = async () => (await ask("POST", VERIFICATION, "alice")).status;
     expect(await fetchStatus()).toBe(409);
     await change("new@lab.example");
@@ -307,7 +307,7 @@ describe("an address that is not verified", () => {
     expect(await fetchStatus()).toBe(200);
   });
 
-  test("its link sets no password, and a link for a password verifies nothing", async () => {
+  test("a verification link sets no password, and a password link verifies no address", async () => {
     await change("new@lab.example");
     await ask("POST", VERIFICATION, "alice");
     const alice = lab.accounts.userId("alice");

@@ -58,7 +58,7 @@ function isMatch(sequence: string, motifClass: string, start: number, end: numbe
 }
 
 describe("proteins.fasta", () => {
-  test("has several hundred proteins in under 400 kB", () => {
+  test("the sample has several hundred proteins in less than 400 kB", () => {
     expect(records.length).toBeGreaterThanOrEqual(300);
     expect(records.length).toBeLessThanOrEqual(600);
     expect(FASTA.length).toBeLessThan(400_000);
@@ -79,7 +79,7 @@ describe("proteins.fasta", () => {
     }
   });
 
-  test("has as many names as the page states", () => {
+  test("the sample has as many names as the page states", () => {
     const named = records.filter(({ header, accession }) => header !== accession).length;
     const withName = records.filter(({ header }) =>
       /\S/.test(header.replace(/^\S+( [A-Z0-9]+_[A-Z0-9]+)?/, "").replace(/ (OS|GN)=.*$/, "")),
@@ -88,7 +88,7 @@ describe("proteins.fasta", () => {
     expect(README.replaceAll("\n", " ")).toContain(counts);
   });
 
-  test("has unique accessions and sequences", () => {
+  test("the sample has unique accessions and sequences", () => {
     expect(sequences.size).toBe(records.length);
     expect(new Set(sequences.values()).size).toBe(records.length);
   });

@@ -40,7 +40,7 @@ test("yields reports in the order of the tasks", async () => {
   ]);
 });
 
-test("continues an interrupted task with its rest, before others", async () => {
+test("an interrupted task continues with its remaining proteins, before other tasks", async () => {
   const queue = new BackgroundQueue();
   const found = run(queue, [task(1, 2, 3), task(4)]);
   const first = queue.take()!;

@@ -39,7 +39,7 @@ async function fetchRows(query: string): Promise<Record<string, string>[]> {
   return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
 }
 
-test("all matches are those of the results, one after the other", async () => {
+test("the matches of a batch equal the matches of its results, in order", async () => {
   const { text, headers } = await service.ask("GET", path);
   expect(headers.get("content-type")).toStartWith("text/tab-separated-values");
   const [first, second] = await Promise.all(
@@ -65,7 +65,7 @@ test("the best matches have a row for each motif in each protein, and the reason
   expect(best[0]).toMatchObject({ overall_p: String(least), matches: String(ofP53.length) });
 });
 
-test("filters and formats are those of other tables", async () => {
+test("the matches of a batch have the filters and formats of other tables", async () => {
   const failed = await fetchRows("rows=best&overall_verdict=failed");
   expect(failed.map(({ query }) => query)).toEqual(["NOSUCH1", "NOSUCH1"]);
   expect((await fetchRows("motif=WWWW")).map(({ verdict }) => verdict)).toEqual(["no match", "no match"]);

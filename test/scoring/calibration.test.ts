@@ -73,7 +73,7 @@ test("calibrates a corpus with equal results on one and two threads, and rejects
   expect(existsSync(calibrationPath(corpus.path))).toBe(false);
 }, 300_000);
 
-test("does not use a calibration for an earlier method, and replaces it", async () => {
+test("a calibration for an earlier method is not used, and is replaced", async () => {
   const corpus = await corpora.add({ name: "upgraded", bytes: familiesAsFasta(7) });
   const earlier = calibrationPath(corpus.path).replace(METHOD, "labd-0");
   writeFileSync(earlier, "");

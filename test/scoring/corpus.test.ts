@@ -70,7 +70,7 @@ const EARLIER =
   ">sp|P2|B_HUMAN second OS=Homo sapiens OX=9606 GN=BB\nMKVLAW\n>P1 first [Mus musculus]\nACDEF\n";
 
 describe("a corpus of an earlier format", () => {
-  test("is replaced when its FASTA is added again, and stays in use", async () => {
+  test("a corpus is replaced when its FASTA is added again, and stays in use", async () => {
     const hash = storeEarlierFormat();
     const former = corpora.find("first");
     expect(isEarlierFormat(former.path)).toBe(true);
@@ -88,7 +88,7 @@ describe("a corpus of an earlier format", () => {
     expect(await corpora.add({ name: "first", bytes: EARLIER })).toEqual(added);
   });
 
-  test("is kept when another FASTA has its name", async () => {
+  test("a corpus is kept when another FASTA has its name", async () => {
     storeEarlierFormat();
     expect((await rejection(corpora.add({ name: "first", bytes: FASTA }))).message).toMatch(/has this name/);
     expect(corpora.find("first").active).toBe(true);
@@ -348,7 +348,7 @@ test.skipIf(!CAN_MOUNT)(`opens a corpus on a read-only file system${UNLESS_MOUNT
   expect(openCorpusFile(path)).toMatchObject({ hash, sequenceCount: 3 });
 });
 
-test("uses an empty corpus if there is none", () => {
+test("the service uses an empty corpus if none was added", () => {
   expect(corpora.active()).toBeNull();
   expect(corpora.openActive()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
 });

@@ -54,7 +54,7 @@ describe("invalid tables", () => {
     ["another page", "<!DOCTYPE html>\n<html>"],
     ["other columns", "Name\tRegex\nA\tK"],
     ["commas", "ELMIdentifier,Regex\nA,K"],
-  ])("rejects %s: no column names", (_, text) => {
+  ])("rejects %s because it has no column names", (_, text) => {
     expect(refusal(text)[0]).toContain(
       "expected tab-separated column names that include ELMIdentifier and Regex",
     );

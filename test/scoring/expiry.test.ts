@@ -63,7 +63,7 @@ test("a shared result is deleted with its last job", async () => {
   expect(states(await insert("a SAME"))).toEqual(["queued"]);
 });
 
-test("without a retention time nothing expires", async () => {
+test("no job expires without a retention time", async () => {
   queue = openQueue();
   const id = await finished("MKL");
   expect(queue.store.get(id).expires).toBeNull();

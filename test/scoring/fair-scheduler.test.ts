@@ -58,7 +58,7 @@ describe("the order of leases", () => {
 });
 
 describe("identical jobs", () => {
-  test("identical jobs of a client are not leased while one of them runs; jobs of other clients are", async () => {
+  test("while a job runs, identical jobs of its client wait and jobs of other clients are leased", async () => {
     const { store, insert, states } = openQueue();
     const [first, retried, other, free] = await insert("a SAME", "a SAME", "b SAME", "a OTHER");
     expect(new Set([first, retried, other]).size).toBe(3);

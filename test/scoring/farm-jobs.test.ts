@@ -119,7 +119,7 @@ test("fails jobs once, and records the worker and the attempt", () => {
   ]);
 });
 
-test("recovery leaves remote jobs to the farm, or requeues them without one", () => {
+test("recovery leaves remote jobs to the farm, or requeues them if no farm is configured", () => {
   farm.offer(2);
   farm.begin([lease(ids[0])], 1000);
   queue.store.lease(1000);

@@ -179,7 +179,7 @@ describe("reading features", () => {
     expect(key(read(OLD_FLAT))).toEqual(expected.slice(0, 1));
   });
 
-  test("gives the same residues from BED, GFF3 and InterProScan", () => {
+  test("BED, GFF3 and InterProScan files give the same residues", () => {
     const domains = [BED, GFF3, INTERPRO].map((text) =>
       features(text).find(({ group }) => group === "domain")!,
     );
@@ -250,7 +250,7 @@ describe("reading features", () => {
   });
 });
 
-test("damaged text of every format is read or rejected with a line, and never fails otherwise", () => {
+test("damaged text of every format is read, or rejected with a line number", () => {
   const next = random(7);
   const pick = (count: number): number => Math.floor(next() * count);
   for (const [name, text] of SAMPLES) {
@@ -295,7 +295,7 @@ describe("importing features", () => {
       { files, database, clock: systemClock },
     );
 
-  test("keeps features of proteins of the corpus, and counts the others", async () => {
+  test("an import keeps features of proteins of the corpus, and counts other features", async () => {
     const info = await add(Bun.gzipSync(ELM), "elm.tsv.gz");
     expect(info).toMatchObject({
       format: "elm",
@@ -344,7 +344,7 @@ describe("importing features", () => {
     expect(files.list()).toHaveLength(1);
   });
 
-  test("removes the files of a killed import, but not those of a running one", async () => {
+  test("removes the files of a killed import, but not the files of a running import", async () => {
     const { pid } = Bun.spawnSync(["true"]);
     const [left, running] = [pid, process.pid].map((id) => join(files.directory, `0.features.${id}.part`));
     for (const path of [left, running]) writeFileSync(path, "");

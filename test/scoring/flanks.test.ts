@@ -19,6 +19,6 @@ test.each([
   expect(readFlanks(corpus, of)).toEqual({ before, after });
 });
 
-test("has no flanks once the corpus is removed", () => {
+test("a match has no flanks after its corpus is removed", () => {
   expect(readFlanks(null, match("P1", 6, 2, 3))).toEqual({ before: "", after: "" });
 });

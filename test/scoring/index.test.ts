@@ -59,7 +59,7 @@ test("reads the names of the corpus at the start of a server, and starts with a 
   opened.mockRestore();
 });
 
-test("does not count an attempt that was interrupted by stopping", async () => {
+test("an attempt that was interrupted by stopping does not count", async () => {
   await open({ workers: 1 });
   const id = await submit(P53.repeat(2));
   expect(await fetchState(id)).toBe("running");

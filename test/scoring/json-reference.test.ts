@@ -251,7 +251,7 @@ describe("every operation responds as documented:", () => {
     await waiting.ask("DELETE", `/jobs/${id}`);
   });
 
-  test("returns all documented statuses, except those of a stopping service", () => {
+  test("the operations return all documented statuses, except statuses of a stopping service", () => {
     const unseen = operationsHere().map(({ operationId, responses }) => [
       operationId,
       Object.keys(responses).filter((status) => status !== "default" && !seen.get(operationId)?.has(status)),

@@ -13,7 +13,7 @@ describe("the built-in table", () => {
   const starter = starterClasses();
   const classes = motifClasses(starter);
 
-  test("has at least twenty classes with valid expressions", () => {
+  test("the built-in table has at least twenty classes with valid expressions", () => {
     expect(starter.length).toBeGreaterThanOrEqual(20);
     for (const { name, expression, dialect, citation } of starter) {
       expect(() => parsePattern(expression, dialect), name).not.toThrow();
@@ -22,7 +22,7 @@ describe("the built-in table", () => {
   });
 
   test.each(["LIG_SH3_1", "DOC_WW_Pin1_4", "DEG_MDM2_SWIB_1", "LIG_PCNA_PIPBox_1"])(
-    "has the class %s",
+    "the built-in table has the class %s",
     (name) => {
       const found = classes.find(name);
       expect(found.aliases).toContain(name);

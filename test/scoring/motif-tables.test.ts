@@ -50,7 +50,7 @@ test("finds an imported class by identifier and accession before the built-in cl
   ]);
 });
 
-test("a scan tests the built-in classes, or those of an imported table alone", () => {
+test("a scan tests the built-in classes, or only the classes of an imported table", () => {
   expect(tables.scanned).toEqual(starterClasses());
   tables.import("elm.tsv", TABLE);
   expect(tables.scanned).toEqual(tables.importedClasses());

@@ -151,7 +151,7 @@ describe("reads", () => {
     expect(letters).toEqual(["-MK-LV--", "AMKCLIDE", "-M--LV--"]);
   });
 
-  test("a row by its name without Stockholm's range", () => {
+  test("the query row may be named without its Stockholm range", () => {
     const text = "# STOCKHOLM 1.0\nh MKALI\nq/1-4 MK-LV\n//\n";
     expect(readAlignmentText(text, "q").map(({ name }) => name)).toEqual(["q/1-4", "h"]);
   });

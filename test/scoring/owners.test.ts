@@ -68,7 +68,7 @@ test.each(WRITES)("%s takes more than the link", async (_, write) => {
   }
 });
 
-test("administrators may change every job, and jobs of SOAP without a secret are theirs alone", async () => {
+test("administrators may change every job, and only they may change SOAP jobs without an owner key", async () => {
   const { id } = (await start()).json;
   expect(await call("DELETE", `/jobs/${id}`, { authorization: "admin" })).toMatchObject({ status: 200 });
   expect(await call("DELETE", "/jobs/none", {})).toMatchObject({

@@ -46,7 +46,7 @@ const sentInGzip = async (parts: StoredResult, head = "", tail = ""): Promise<st
   gunzipSync(await new Response(makeBody(parts, { head, tail, gzip: true })).bytes()).toString();
 
 describe("a stored prediction", () => {
-  test.each(FORMS)("is sent as it would be printed, in %s", async (form) => {
+  test.each(FORMS)("a stored prediction is sent exactly as printed, in %s", async (form) => {
     for (const identifier of ["", "p53", 'A & <b> "\\ü🧬\r\n', "\u0000\uD800"])
       for (const { protein = null, prediction } of [SAMPLE, LONG]) {
         const parts = withNames(stored(packPrediction(prediction), form), form, { identifier, protein });
@@ -58,23 +58,26 @@ describe("a stored prediction", () => {
       }
   });
 
-  test.each(FORMS)("is read in %s also if it was stored as JSON, packed or as text", async (form) => {
-    const text = JSON.stringify(SAMPLE.prediction);
-    for (const former of [text, new Uint8Array(Bun.zstdCompressSync(text))]) {
-      const parts = withNames(stored(former, form), form, named(SAMPLE));
-      expect(await sent(parts)).toBe(printed(SAMPLE, form));
-    }
-    const database = openMigrated();
-    database.run(
-      "INSERT INTO result (rid, digest, corpus, method, prediction, computed) VALUES (1, '', '', '', ?, 0)",
-      [text],
-    );
-    expect(unpackParts(readResult(database, 1, form))).toBe(
-      form === "json" ? text : encodePrediction({ ...SAMPLE, identifier: "" }),
-    );
-  });
+  test.each(FORMS)(
+    "a prediction is read in %s although it was stored as JSON, packed or as text",
+    async (form) => {
+      const text = JSON.stringify(SAMPLE.prediction);
+      for (const former of [text, new Uint8Array(Bun.zstdCompressSync(text))]) {
+        const parts = withNames(stored(former, form), form, named(SAMPLE));
+        expect(await sent(parts)).toBe(printed(SAMPLE, form));
+      }
+      const database = openMigrated();
+      database.run(
+        "INSERT INTO result (rid, digest, corpus, method, prediction, computed) VALUES (1, '', '', '', ?, 0)",
+        [text],
+      );
+      expect(unpackParts(readResult(database, 1, form))).toBe(
+        form === "json" ? text : encodePrediction({ ...SAMPLE, identifier: "" }),
+      );
+    },
+  );
 
-  test.each(FORMS)("is sent in %s also if a former version packed it", async (form) => {
+  test.each(FORMS)("a prediction packed by an earlier version is sent in %s", async (form) => {
     const database = openMigrated();
     const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
     const text = await sent(readResult(database, result, form));
@@ -92,7 +95,7 @@ describe("a stored prediction", () => {
     expect((await sentInGzip(parts)) === text).toBe(true);
   });
 
-  test("is read one part at a time, as it is taken", async () => {
+  test("a prediction is read one part at a time, as the client reads it", async () => {
     const parts = stored(packPrediction(LONG.prediction), "xml");
     let read = 0;
     const counted = { ...parts, read: (part: number) => (read++, parts.read(part)) };
@@ -104,7 +107,7 @@ describe("a stored prediction", () => {
     expect(read).toBe(1);
   });
 
-  test("that is deleted while it is sent ends with an error", async () => {
+  test("sending a prediction that is deleted meanwhile ends with an error", async () => {
     const database = openMigrated();
     const result = storeResult(database, "d", VERSION, packPrediction(LONG.prediction), 0)!;
     const parts = readResult(database, result, "json");

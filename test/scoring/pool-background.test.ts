@@ -67,7 +67,7 @@ test("a job takes an idle worker and does not interrupt background tasks", async
   interrupt.mockRestore();
 });
 
-test("all workers take them, and give them up for jobs", async () => {
+test("all workers take background tasks, and give them up for jobs", async () => {
   start(3, 2);
   expect(background.take()).not.toBeNull();
   const ids = await Promise.all(Array.from({ length: 4 }, () => submit("finish")));

@@ -383,7 +383,7 @@ test("starts the real worker from source, which reports a missing corpus", async
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
 
-test("truncating a corpus does not fail running jobs; reading it again fails the jobs, not the process", async () => {
+test("jobs keep running when their corpus is truncated, and reading it again fails jobs but not the process", async () => {
   const options = { size: 2, workerUrl: workerAddress() };
   open(options);
   const { path } = await corpora.add({ name: "one", bytes: ">a\nMKLACDEFGHIKLMNPQRSTVWY" });

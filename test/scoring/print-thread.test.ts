@@ -21,7 +21,7 @@ const task = (more: Partial<PrintTask> = {}): PrintTask => ({
 });
 const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-test("prints every form as the main thread does, and refuses more than 20 at once as busy", async () => {
+test("the print thread prints every form like the main thread, and refuses more than 20 at once as busy", async () => {
   const names = ["tsv", "gff3", ...Object.keys(DOCUMENT_FORMATS)] as PrintedFormatName[];
   const forms = Array.from({ length: 18 }, (_, i) => names[i % names.length]);
   const printing = forms.map((result) => printInThread(task({ as: { result, match: 1 } })));

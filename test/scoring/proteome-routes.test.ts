@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test("says that there is no corpus, and then no family", async () => {
+test("explains that the server has no corpus, and then that it has no families", async () => {
   expect((await service.ask("GET", "/proteome")).status).toBe(404);
   expect((await start({ pattern: "P..P" })).status).toBe(404);
   await service.scoring.corpora.add({ name: "some", bytes: PROTEOME });
@@ -215,7 +215,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, json: { [field]: [expect.any(String)] } });
 });
 
-test("only callers with the right to cancel a search cancel it, and unknown ids get 404", async () => {
+test("only callers with the right to cancel a search may cancel it, and unknown ids get 404", async () => {
   const { json } = await start({ motifClass: "LIG_SH3_1", organism: "Homo sapiens" });
   const path = `/proteome/searches/${json.id}`;
   isReader = true;

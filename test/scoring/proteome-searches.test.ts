@@ -132,7 +132,7 @@ test("runs searches again that a stopped process has left, but no cancelled or f
   expect(last.searches.open(makeRequest("bad"), 6).state).toBe("running");
 });
 
-test("queues up to ten searches of one client, and further ones of others", () => {
+test("queues up to ten searches of one client, and more from other clients", () => {
   const { searches } = stagedSearches();
   const open = (i: number, client: string) => searches.open(makeRequest("A".repeat(i + 1)), 0, client).state;
   for (let i = 0; i <= 10; i++) open(i, "greedy");

@@ -38,7 +38,7 @@ test.each([
   expect(elnFaults(makeArchive(report), `labd-${ID}`)).toEqual([]);
 });
 
-test("has the query and the result in several forms", () => {
+test("an archive of a result has the query and the result in several forms", () => {
   const { files, root, node } = openEln(makeArchive(SAMPLE));
   const text = (name: string): string => files.get(`${root}/result/${name}`)!.toString();
   expect(text("query.fasta")).toBe(">p53 >50%; µ\nMEEPQSDPSV\n");

@@ -54,7 +54,7 @@ test.each(NAMES)("prints a prediction that has no overall verdict as %s", (name)
 describe("rows", () => {
   const lines = print(SAMPLE, "tsv").split("\n");
 
-  test("rows have every column, whatever the names contain", () => {
+  test("rows have every column even if names contain separators", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(5);
     for (const line of lines) expect(line.split("\t").length).toBe(MATCH_TABLES.result.columns.length);
@@ -83,7 +83,7 @@ describe("alignments", () => {
     }
   });
 
-  test("an alignment can be selected by match; none exists after the last match", () => {
+  test("an alignment can be selected by match, and a number after the last match gets 404", () => {
     expect(listAlignments(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
     expect(listAlignments(SAMPLE, 4)).toEqual([]);
     expect(print(EMPTY, "fasta")).toBe("");

@@ -68,7 +68,7 @@ describe("a batch", () => {
     expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);
   });
 
-  test("treats a valid expression as such even if a class has that name", async () => {
+  test("a valid expression is a pattern even if a class has that name", async () => {
     const [{ prediction }] = await batch("P04637\tITAM\n");
     expect(prediction.patterns[0]).toMatchObject({ expression: "ITAM", name: null });
   });
@@ -102,7 +102,7 @@ describe("a batch", () => {
     );
   });
 
-  test("names every invalid line, with its text, and skips them on request", async () => {
+  test("names every invalid line with its text, and skips invalid lines on request", async () => {
     const table =
       "P04637\tPxxP\nP04637\tP..P\nTP53 \u001b[31m\nhello world\tP..P\nP04637\tLIG_PCNA_PIPBox_1\n";
     expect(() => scoring.readBatch(table)).toThrow(
@@ -166,7 +166,7 @@ test("reads FASTA with comments, numbers, blocks, stop codons and small letters"
   ]);
 });
 
-test("threads score sequences like one thread, in the same order", async () => {
+test("several threads score sequences like one thread, in the same order", async () => {
   const records = proteins.split("\n>").filter((record) => record.length < 400);
   const fasta = records
     .slice(0, 5)

@@ -196,7 +196,7 @@ describe("leasing jobs", () => {
     expect(store.lease(5000)).toBeNull();
   });
 
-  test("leases a released job again; only a counted release keeps the attempt", async () => {
+  test("a released job is leased again, and only a counted release keeps its attempt", async () => {
     const { store, insert } = openQueue();
     const [first] = await insert("a A", "a A");
     store.release(store.lease(1000)!.rid, false);
@@ -329,7 +329,7 @@ describe("results are computed once", () => {
 });
 
 describe("recovery at start", () => {
-  test("requeues running jobs in their previous place, and fails them the tenth time", async () => {
+  test("recovery requeues running jobs in their previous place, and fails them the tenth time", async () => {
     const { store, insert } = openQueue();
     const [first, second] = await insert("a AAA", "a CCC");
     for (let interruptions = 1; interruptions < MAX_INTERRUPTIONS; interruptions++) {

@@ -17,7 +17,7 @@ const pLddt = (i: number): number => 30 + (i % 60);
 const mapped = (text: string, query = P53) => mapModel(query, readModel(text));
 
 describe.each(FORMATS)("a model in %s", (format, write) => {
-  test("is read with chains, numbers and confidences", () => {
+  test("a structure model is read with chains, numbers and confidences", () => {
     const { chains, ...file } = readModel(write("MKTF", { first: -1, chain: "B", bFactors: pLddt }));
     expect(file).toEqual({ format, isPrediction: true });
     expect(chains.map(({ id }) => id)).toEqual(["B"]);
@@ -29,7 +29,7 @@ describe.each(FORMATS)("a model in %s", (format, write) => {
     ]);
   });
 
-  test("of the whole query has every residue and its pLDDT", () => {
+  test("a model of the whole query has every residue and its pLDDT", () => {
     const {
       residues,
       pLddt: values,
@@ -48,7 +48,7 @@ describe.each(FORMATS)("a model in %s", (format, write) => {
     });
   });
 
-  test("of a stretch with a mutation and a gap states differences and missing residues", () => {
+  test("a model of a fragment with a mutation and a gap states differences and missing residues", () => {
     // Residues 95 to 150 without 110 to 119, with another number for the first and with R175-like changes.
     const stretch = (P53.slice(94, 109) + P53.slice(119, 180)).replace(
       P53.slice(124, 130),
@@ -65,7 +65,7 @@ describe.each(FORMATS)("a model in %s", (format, write) => {
     expect(identity).toBeCloseTo(75 / 76, 4);
   });
 
-  test("of another protein is rejected with the reason", () => {
+  test("a model of another protein is rejected with the reason", () => {
     const other = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV";
     expect(() => mapped(write(other))).toThrow(
       /model: no chain is this protein\. The most similar, chain A, has \d+ identical of \d+/,
@@ -160,7 +160,7 @@ describe("the model of a job", () => {
     service.ask(method, `/jobs/${id}/model${path}`, body === undefined ? {} : { body });
   const folder = (): string => join(service.settings.dataDirectory, "models");
 
-  test("is added, shown, sent as a file and removed", async () => {
+  test("a structure model is added, shown, sent as a file and removed", async () => {
     expect((await ask("GET")).json).toEqual({ model: null, problem: null });
     expect((await ask("GET", "/file")).status).toBe(404);
     const added = await ask("PUT", "?name=p53.pdb.gz", Bun.gzipSync(helixPdb(P53)));
@@ -208,7 +208,7 @@ describe("the model of a job", () => {
     expect((await ask("GET")).json.model).toBeNull();
   });
 
-  test("is deleted with the job", async () => {
+  test("a structure model is deleted with its job", async () => {
     await ask("PUT", "?name=p53.pdb", helixPdb(P53));
     const { database } = service;
     const models = () => database.query("SELECT count(*) AS count FROM job_model").get();

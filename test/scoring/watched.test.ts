@@ -62,7 +62,7 @@ function stage() {
 }
 
 describe("watched queries", () => {
-  test("are scored again for another corpus, and changed verdicts are stored with the homologs", async () => {
+  test("watched queries are scored again for another corpus, and changed verdicts are stored with the homologs", async () => {
     const { queries, version, start, finish, watch, store } = stage();
     const before = await watch("MEEPQSDPSV");
     const reruns = start();
@@ -111,7 +111,7 @@ describe("watched queries", () => {
     expect(queries.changes("user ada")).toEqual([]);
   });
 
-  test("continue after a restart", async () => {
+  test("reruns of watched queries continue after a restart", async () => {
     const { queries, version, start, finish, watch } = stage();
     await watch("MEEP");
     await watch("QSDP");
@@ -124,7 +124,7 @@ describe("watched queries", () => {
     expect(queries.rerunning()).not.toBeNull();
   });
 
-  test("that are removed while they are scored again leave no change", async () => {
+  test("watched queries that are removed during a rerun leave no change", async () => {
     const { queries, version, start, finish, watch } = stage();
     await watch("MEEP");
     version.corpus = "new";
@@ -139,7 +139,7 @@ describe("watched queries", () => {
     expect([queries.list("user ada"), queries.changes("user ada")]).toEqual([[], []]);
   });
 
-  test("can be cancelled, and tried again", async () => {
+  test("reruns can be cancelled and tried again", async () => {
     const { queries, version, start, watch, store } = stage();
     for (const query of ["MEEP", "QSDP"]) await watch(query);
     await watch("MEEP", "user bob");
@@ -159,7 +159,7 @@ describe("watched queries", () => {
     expect(queries.list("user ada").filter(({ rerun }) => rerun !== null)).toHaveLength(1);
   });
 
-  test("keep their result when jobs expire, until they are not watched any more", async () => {
+  test("watched queries keep their result when jobs expire, until they are removed", async () => {
     const { queries, pass, watch, clock, database, store } = stage();
     const id = await watch("MEEP");
     pass(5000);
@@ -169,7 +169,7 @@ describe("watched queries", () => {
     expect(expireJobs(database, clock.now())).toBe(1);
   });
 
-  test("are limited in number, and saved once", async () => {
+  test("watched queries are limited in number, and each is saved once", async () => {
     const { queries, watch, database, store, insert } = stage();
     const id = await watch("MEEP");
     const [known] = queries.list("user ada");

@@ -58,7 +58,7 @@ const startJob = async (caller: Caller, identifier: string): Promise<string> =>
 const listed = async (caller: Caller, query = ""): Promise<string[]> =>
   (await ask("GET", `tasks/${query}`, caller)).body.results.map(({ id }: { id: string }) => id);
 
-test("owners list their tasks, administrators all tasks, and strangers none", async () => {
+test("owners list their tasks, administrators list all tasks, and other callers get none", async () => {
   const bob = await startJob(as("bob"), "one");
   const key = await startJob(KEY, "two");
   const examination = (await ask("POST", "admin/health/examination", as("ada"))).body.id;
@@ -84,7 +84,7 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("a link is enough to read a job; a task of an administrator has no readers but administrators", async () => {
+test("anyone with the link may read a job, and only administrators read tasks of administrators", async () => {
   const job = await startJob(KEY, "named");
   const { body } = await ask("GET", `tasks/${job}`, ANONYMOUS_IDENTITY);
   expect(body).toMatchObject({

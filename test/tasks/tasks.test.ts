@@ -121,7 +121,7 @@ test("opens for readers while nothing can be written, and ends tasks left behind
   expect(open(KIND).find(id)).toMatchObject({ state: "failed", ended: now });
 });
 
-test("throws what is not an error of the disk at the start", () => {
+test("the engine throws errors at its start unless they come from the disk", () => {
   database.run("ALTER TABLE task RENAME TO lost");
   expect(() => open(KIND)).toThrow("no such table: task");
 });
@@ -177,7 +177,7 @@ test("cancelling waits until the work has ended", async () => {
 });
 
 test.each(["stopped", "killed"])(
-  "after the server was %s, a kind continues or its tasks have failed",
+  "after the server was %s, the tasks of a kind continue or fail as declared",
   async (how) => {
     const { reports, ends, work } = manual();
     const resumed: TaskKind<string> = { ...KIND, name: "resumed", run: work };

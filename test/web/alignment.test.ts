@@ -83,7 +83,7 @@ test("scrolls a match to the middle, and a long one to its start", () => {
   expect(scrollTo({ from: 100, to: 300 }, 600, 10)).toBe(980);
 });
 
-test("draws neighbours with the same look as one", () => {
+test("neighbouring cells with the same look are drawn as one", () => {
   expect(findRuns(["a", "a", null, "a", "b"])).toEqual([
     { look: "a", from: 0, to: 2 },
     { look: "a", from: 3, to: 4 },
@@ -126,7 +126,7 @@ test("computes the letters of a logo by weight, corrected for few homologs", () 
   for (const { bits } of halves) expect(bits).toBeCloseTo(0.5 * sumInformation([0.5, 0.5], effective), 10);
 });
 
-test("lowers a logo where homologs have gaps, and ignores those that do not cover the column", () => {
+test("a logo is lower where homologs have gaps, and ignores homologs that do not cover the column", () => {
   const covering = Array.from({ length: 30 }, () => readRow("MWM"));
   const ones = (rows: readonly AlignedRow[]): number[] => rows.map(() => 1);
   const whole = makeLogo(covering, ones(covering), 2)[0].bits;
@@ -159,7 +159,7 @@ test.each<[column: string, colours: string]>([
   expect(found.join(" ")).toBe(colours);
 });
 
-test("does not count rows that do not cover a column when colouring", () => {
+test("colouring ignores rows that do not cover a column", () => {
   const rows = [..."LLL"].map(readRow).concat(Array.from({ length: 7 }, () => readRow("-")));
   expect(findColour("clustal", "L", countColumn(rows, 1, null, "L"))).toBe("clustal-blue");
 });

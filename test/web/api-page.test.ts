@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("shows a list with links to its records and to the records they refer to", async () => {
+test("shows a list with links to its records and to referenced records", async () => {
   const room = await add("locations", { label: "Room 1" });
   const { id } = await add("locations", { label: "Shelf <1>", parent: room.id });
   const response = await ask("locations/?ordering=label&fields=id,label,parent");
@@ -83,7 +83,7 @@ test.each<[accept: string, query: string, isPage: boolean]>([
   expect(headers.get("content-type")).toBe(isPage ? "text/html; charset=utf-8" : "application/json");
 });
 
-test("does not take the JSON that a client has for the page", async () => {
+test("a cached JSON response is not reused for the page", async () => {
   const tag = (await ask("locations/?format=json")).headers.get("etag")!;
   expect((await ask("locations/?format=json", { "If-None-Match": tag })).status).toBe(304);
   expect((await ask("locations/", { "If-None-Match": tag })).status).toBe(200);

@@ -32,7 +32,7 @@ test.each<[Partial<AuditEntry>, string, string | null]>([
   expect([`${who} ${did}`, shown]).toEqual([sentence, name]);
 });
 
-test("records of the audit log are found in the lists of the server", () => {
+test("audit entries link to the records that they name", () => {
   const segments = new Map(RESOURCES.map(({ name, segment }) => [name, segment]));
   for (const [kind, segment] of Object.entries(SEGMENTS))
     expect([kind, segments.get(kind)]).toEqual([kind, segment]);

@@ -18,7 +18,7 @@ async function packed(value: unknown): Promise<string> {
   return Buffer.from(await new Response(stream).arrayBuffer()).toString("base64url");
 }
 
-test("a link to a former batch shows its jobs without those that were not submitted", async () => {
+test("a link to a batch of an earlier version shows its submitted jobs", async () => {
   const { groups, items } = (await formerBatch("abc", await packed(FORMER)))!;
   expect(items).toEqual([
     { position: 0, name: "one", group: 0, line: 3, job: "01a2", state: "queued", failure: null },

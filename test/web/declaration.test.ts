@@ -75,11 +75,11 @@ test.each([
   ["rights", false],
   ["modified", false],
   ["none", false],
-])("whether %s is editable: %p", (name, editable) => {
+])("tells whether %s is editable: %p", (name, editable) => {
   expect(isEditable((FEW as Record<string, FieldInfo>)[name])).toBe(editable);
 });
 
-test("forms have all fields that are not read-only, but those for clients only", () => {
+test("forms have all writable fields except fields that only clients use", () => {
   const names = writableFields(declare(FEW)).map(([name]) => name);
   expect(names).toEqual(["id", "name", "description", "size", "unit", "code", "hidden", "meta"]);
   const declared = declare({ ...FEW, flowcell: field({ for_clients: true }) });
@@ -159,7 +159,7 @@ const ANNOTATED: Declaration = {
   },
 };
 
-test("a list shows annotations in use whose list_visibility is ALWAYS, and offers those that are OPTIONAL", () => {
+test("a list shows annotations in use with list_visibility ALWAYS, and offers those with OPTIONAL", () => {
   const own = ["name", "size", "description"];
   expect(defaultColumns(ANNOTATED)).toEqual([
     ...own,

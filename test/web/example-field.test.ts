@@ -35,13 +35,13 @@ afterAll(() => {
   lab.database.close();
 });
 
-test("the form groups them, with the unit beside its amount", () => {
+test("the form shows the fields in their group, with the unit beside its amount", () => {
   const groups = groupFields(of, {}, false);
   expect(groups.map(({ title }) => title)).toEqual(["Properties", "Safety", "Access"]);
   expect(pairFields(of, groups[1].names)).toEqual([["hazard"], ["volume", "volume_unit"]]);
 });
 
-test("lists show them as columns, and offer the unit", () => {
+test("lists show the fields as columns, and offer the unit", () => {
   expect(defaultColumns(of)).toEqual(["name", "hazard", "volume", "description", "modified"]);
   expect(offeredColumns(of, ["name"]).slice(0, 4)).toEqual([
     "description",

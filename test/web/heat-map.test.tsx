@@ -130,7 +130,7 @@ test("shows and finds proteins by gene, species and name", () => {
   expect(found("sh3")).toEqual(["=A1", "b", "NOSUCH1"]);
 });
 
-test("keeps proteins of the same name apart", () => {
+test("proteins with the same name have separate rows", () => {
   const twice = [...ROWS.slice(0, 2), ...ROWS.slice(0, 2)] as Row[];
   expect(makeGrid(twice).proteins.map(({ cells }) => cells.length)).toEqual([2, 2]);
 });

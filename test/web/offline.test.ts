@@ -138,7 +138,7 @@ test("a second move of a record follows the version that the first one made", as
   expect(lab.tubes.a).toEqual({ version: 3, location: "box", position: "A2" });
 });
 
-test("a move whose answer was lost is done once and is no conflict", async () => {
+test("a move whose answer was lost is applied once, without a conflict", async () => {
   const lab = laboratory({ a: { version: 1, location: null, position: "" } });
   const store = await loadQueue(move("a", "A1"));
   lab.faults.push("lost");
@@ -182,7 +182,7 @@ test("swaps two records once although the answer was lost, and later moves use t
   });
 });
 
-test("does not swap records after one of them was changed, unless the user confirms it", async () => {
+test("does not swap records after another change to one of them, unless the user confirms", async () => {
   const lab = laboratory({
     a: { version: 1, location: "box", position: "A1" },
     b: { version: 5, location: "shelf", position: "" },

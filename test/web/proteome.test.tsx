@@ -109,11 +109,11 @@ test.each([
     "1,000 exist. Expected: about 1 s of processor time and 8.00 kB of disk. Up to 1 are taken over from another corpus. Idle workers compute them, and jobs come first.",
   ],
   [{ missing: 0, existing: 5, carry_over: 0, seconds: 0, bytes: 0 }, "5 exist. No family is missing."],
-])("says how large the build %p is", (estimate, text) => {
+])("describes the size of the build %p", (estimate, text) => {
   expect(estimateText(estimate)).toBe(text);
 });
 
-test("says in words where there are more matches than chance explains", () => {
+test("describes ranges with more matches than expected by chance", () => {
   const bins = [
     { p: 0.5, matches: 900, expected: 300 },
     { p: 0.05, matches: 1, expected: 0.3 },

@@ -78,7 +78,7 @@ test("the form of consumables has a part for each question, and access last", as
   );
 });
 
-test("consumables are kept in slots, and terms are not, though they have a position", async () => {
+test("consumables have slots; terms have a position but no slot", async () => {
   const declared = async (list: string) =>
     (await lab.ask("OPTIONS", list, { as: "alice" })).body as unknown as Declaration;
   expect(isStored(await declared("stocks/consumables/"))).toBe(true);
@@ -231,7 +231,7 @@ test("every list and model in words is one of the server's", async () => {
   }
 });
 
-test("no hint and no choice of a form shows constants, and only advanced fields name themselves to programs", async () => {
+test("hints and choices of forms show no constants, and only advanced fields show their field names", async () => {
   for (const segment of [
     "stocks/consumables",
     "stocks/specimen",

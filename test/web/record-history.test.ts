@@ -40,7 +40,7 @@ const CHANGES = [
   change(1, { op: "create", after: { name: "anti-GFP", location: "old", position: "A1", unit: "mg" } }),
 ];
 
-test("each change records the values that it kept", () => {
+test("each history entry records the values before and after it", () => {
   const row = toRow({ id: "1", location: { id: "new", name: "Box" }, position: "B4", unit: "g" });
   const known = withStates(CHANGES, row).map(({ was, is }) => [was, is]);
   expect(known[0]).toMatchObject([

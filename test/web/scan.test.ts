@@ -87,7 +87,7 @@ test.each([
   expect(listed(MATCHES, query).map(({ number }) => number)).toEqual(numbers);
 });
 
-test("the choices of a facet are counted without its own filter", () => {
+test("the counts of a facet ignore the filter of the facet", () => {
   const { facets } = facetRows(MATCHES, FILTERS, listValues("type=LIG&region=disordered"));
   expect(facets.type.map(({ value, count }) => [value, count])).toEqual([
     ["LIG", 1],

@@ -150,7 +150,7 @@ test.each([
   expect(looksLikeNucleotides(sequences.map((sequence) => ({ name: "", sequence })))).toBe(looks);
 });
 
-test("has examples from the sample proteins", () => {
+test("the page has examples from the sample proteins", () => {
   const flat = proteins.replace(/\n(?!>)/g, " ");
   for (const { name, sequence } of EXAMPLES) {
     const entry = flat.split("\n").find((line) => line.startsWith(`>${name}`))!;

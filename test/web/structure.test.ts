@@ -40,12 +40,12 @@ test("describes a model, its mismatches and missing residues", () => {
   );
 });
 
-test("does not call a protein with a mutation identical", () => {
+test("a protein with a mutation is not described as identical", () => {
   expect(describeModel({ ...MODEL, identity: 0.9997 })[1]).toContain("99.9\u00A0% identical");
   expect(describeModel({ ...MODEL, identity: 1 })[1]).toContain("100\u00A0% identical");
 });
 
-test("says where a match is in the model, and how sure its structure is", () => {
+test("describes the place of a match in the model, and the confidence of its structure", () => {
   expect(describeMatch(MODEL, { start: 3, end: 4 })).toBe(
     "The match 3–4: all its residues are in the model, with the numbers 27 to 27A. Its mean pLDDT is 85: the backbone is likely right.",
   );

@@ -112,7 +112,7 @@ test("draws the best of the matches that share a few pixels, and all where there
   expect(thinned(matches, near, 3, rank)).toEqual(matches.slice(4_320, 4_325));
 });
 
-test("has a track for each kind of data and each pattern", () => {
+test("the picture has a track for each kind of data and each pattern", () => {
   const result = { ...SAMPLE.prediction, identifier: "" } as Result;
   const tracks = makeTracks(result, listMatches(result));
   expect(tracks.slice(0, 3).map(({ label }) => label)).toEqual([
@@ -127,7 +127,7 @@ test("has a track for each kind of data and each pattern", () => {
   expect(lanes).toEqual(result.patterns.map(({ matches }) => matches.length));
 });
 
-test("of many motifs, those without a match have no lane unless they are chosen", () => {
+test("motifs without a match have no lane unless they are chosen", () => {
   const [pattern] = SAMPLE.prediction.patterns;
   const result = (count: number): Result => ({
     identifier: "",

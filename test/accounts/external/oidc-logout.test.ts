@@ -9,7 +9,7 @@ const REFUSED = "400 no-store invalid_request";
 const HOUR = 3_600_000;
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-test("ends the sessions that the provider signed out, and no others", () =>
+test("back-channel logout ends only the sessions that the provider names", () =>
   withFakeProvider(async (provider) => {
     const lab = await openWith(provider);
     const signIn = async (sid?: string, sub = "1"): Promise<Jar> => {

@@ -133,7 +133,7 @@ test("rejects invalid ID tokens", () =>
     expect(provider.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
-test("treats addresses as verified unless the provider says otherwise, and cleans texts", () =>
+test("treats addresses as verified unless the provider denies it, and cleans texts", () =>
   withFakeProvider(async (provider) => {
     const { pass, database } = await openWith(provider);
     const known = () =>

@@ -93,7 +93,7 @@ test("filters by deleted_by and deleted_date include deleted records", async () 
   expect(await total("deleted_by=alice")).toBe(0);
 });
 
-test("filters types by the groups whose records require them", async () => {
+test("filters annotation types by the groups whose records require them", async () => {
   const send = async (method: string, path: string, body: unknown) =>
     lab.ask(method, path, { as: "admin", body });
   const path = `annotationtypes/${IDS.organ}/`;

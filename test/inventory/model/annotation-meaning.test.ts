@@ -220,7 +220,7 @@ test("random filters and orderings by annotations find the expected records, bef
   expect(await compareLists(20, before, then)).toBeGreaterThan(8);
 }, 60_000);
 
-test("counts the values of annotations as the lists find them", async () => {
+test("the counts of annotation values equal the results of filters", async () => {
   for (const type of types.filter(({ kind, viewers }) => kind !== "amount" && viewers === all)) {
     for (const caller of CALLERS) {
       const seen = specimens.filter(({ viewers }) => viewers.includes(caller));

@@ -70,7 +70,7 @@ test.each<[operation: Json, text: string]>([
   [{ op: "add", path: "/name/x", value: 1 }, "[0].path: No value can be added at this path."],
   [{ op: "add", path: "/map/none/x", value: 1 }, "[0].path: No value can be added at this path."],
   [{ op: "add", path: "/map/x/y", value: 1 }, "[0].path: No value can be added at this path."],
-])("%j is rejected: %s", (operation, text) => {
+])("install rejects %j: %s", (operation, text) => {
   expect(() => patchRecord(RECORD, WRITABLE, [operation])).toThrow(text);
 });
 

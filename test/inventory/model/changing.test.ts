@@ -189,7 +189,7 @@ describe("operations on several records", () => {
     });
   });
 
-  test("one change applies to several records", async () => {
+  test("one body changes several records", async () => {
     const patch = [{ op: "replace", path: "/label", value: "same" }];
     expect(labels(await send("PATCH", "locations/", { ids, patch }))).toEqual(["same", "same"]);
     expect(labels(await send("PATCH", "locations/", { items: ids, label: "other" }))).toEqual([

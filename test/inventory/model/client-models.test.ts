@@ -144,7 +144,7 @@ test.each<[string, () => string, string[]]>([
   expect([query(), status, names]).toEqual([query(), 200, expected.map((model) => `${model} of the client`)]);
 });
 
-test("takes the type of a new record from the body, and no other than DEFAULT where there are none", async () => {
+test("takes the type of a new record from the body, and allows only DEFAULT in lists without types", async () => {
   const post = async (list: string, type: Json) => {
     const { status, body } = await lab.send("alice", "POST", `${list}/`, { name: "Typed", type });
     return [status, body.model_type ?? body.message ?? ""];
@@ -186,7 +186,7 @@ async function addShared(name: string): Promise<{ hidden: string; open: string; 
   return { hidden, open, dataset };
 }
 
-test("a list of records contains and matches only those that the caller may view, and keeps the others", async () => {
+test("a list of records shows and matches only records that the caller may view, and keeps hidden records on writes", async () => {
   const { hidden, open, dataset } = await addShared("Shared");
   const url = `data_management/datasets/${dataset}/`;
   const samplesFor = async (as: string) => (await lab.send(as, "GET", url)).body.samples;

@@ -137,7 +137,7 @@ test.each<[string, (sent: ReturnType<typeof registration>) => object, string, st
   expect((await get("data_management/datasets/?page_size=1&deleted=all")).total).toBe(before);
 });
 
-test("registers datasets of a run, whose assay is clear, and of an assay in the client's older form", async () => {
+test("registers datasets of a run with one assay, and of an assay in the client's older form", async () => {
   const ofRun = await lab.send("alice", "PUT", `assays/instrumentruns/${made.instrumentrun}/register/`, {
     datasets: [{ name: "Of the run", datafiles: [{ uri: "/raw/run.fastq" }] }],
   });

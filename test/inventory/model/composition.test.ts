@@ -183,7 +183,7 @@ function found(resource: Resource, condition: Condition, actor: Actor): Record<s
   return { ...rids, count: [total] };
 }
 
-test("every statement selects what the composed condition means, for every caller", () => {
+test("every statement selects the rows that satisfy the composed condition, for every caller", () => {
   let telling = 0;
   for (let i = 0; i < 200; i++) {
     const resource = DECLARED.get(random.pick(NAMES))!;

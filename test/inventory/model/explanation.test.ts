@@ -86,7 +86,7 @@ describe("explain on a record", () => {
     expect((body.change as unknown as Verdict).may).toBe(false);
   });
 
-  test("lets administrators explain for other accounts", async () => {
+  test("administrators may explain lists of other accounts", async () => {
     const may = { may: true };
     const mayNot = { may: false };
     const explained = async (path: string) => (await get(path, "admin")).body;

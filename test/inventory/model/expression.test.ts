@@ -60,7 +60,7 @@ test("presets compare names unless the value is an id or null", () => {
   expect(parse(one("cv_category", "==", null))).toEqual(compare(["cv_category", "rid"], "==", null));
 });
 
-test("the presets are those of the specification, with one exception", () => {
+test("the preset names equal the specification, with one exception", () => {
   expect([...PRESETS.keys()].sort()).toEqual(
     [
       "created_by modified_by owner owned_by deleted_by notes cv_category field_meta mandatory_owned_by user",

@@ -23,7 +23,7 @@ const expression = (...items: [category: string, operator: string, value: Json][
   )}`;
 
 describe("the response envelope", () => {
-  test("has the members and headers of the specification, in order", async () => {
+  test("a page of a list has the members and headers of the specification, in order", async () => {
     const { status, headers, body } = await get("locations/");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json");

@@ -13,7 +13,7 @@ import { openMigrated } from "../../database.ts";
 const database = openMigrated();
 afterAll(() => database.close());
 
-test("the operators are those of the specification", () => {
+test("the operators equal the specification", () => {
   const specified =
     "==, =, >=, >, <=, <, contains, icontains, exact, iexact, startswith, istartswith, endswith, iendswith";
   expect(Object.keys(OPERATORS)).toEqual(specified.split(", "));

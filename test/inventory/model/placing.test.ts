@@ -121,7 +121,7 @@ describe("a location that the caller may only view, as everyone may", () => {
   });
 });
 
-test("those with whom it is shared may use a location, and members of its group", async () => {
+test("users with whom a location is shared and members of its group may use it", async () => {
   await share({ view: true });
   expect((await send("bob", "PATCH", `${LIST}/${tube}/`, { location: box })).status).toBe(200);
   // Items already in the location may be changed without the right.
@@ -187,7 +187,7 @@ describe("evicting", () => {
     ]);
   });
 
-  test("is in the history of the record and in the audit log", async () => {
+  test("the change of a position is in the history of the record and in the audit log", async () => {
     const [hidden] = await squat();
     await send("alice", "POST", `locations/${box}/evict/`, { positions: ["A1"] });
     const { body } = await send("bob", "GET", `${LIST}/${hidden}/history/`);

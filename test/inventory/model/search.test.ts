@@ -247,7 +247,7 @@ test("ranks old records that match exactly before many that begin so", async () 
   expect(group.results.some(({ id }) => id === second.id)).toBe(false);
 });
 
-test("says where a record is, as far as the caller may view that", async () => {
+test("a search result names the place of a record as far as the caller may view it", async () => {
   const place = await send("POST", "places/", { room: "Vault", public: true });
   const hidden = { owner: "alice", owned_by: "Genomics" };
   const box = await send("POST", "locations/", {

@@ -63,7 +63,7 @@ const REQUESTS: [string, (path: string) => [method: string, path: string, body: 
 ];
 
 test.each(REQUESTS)(
-  "%s lists what becomes visible, and is made with `confirm`",
+  "%s lists the records that become visible, and requires `confirm`",
   async (_, requestOf, as = "alice") => {
     const path = await addRecord();
     const [method, to, body] = requestOf(path);
@@ -128,7 +128,7 @@ test("a permission of a group that was removed is confirmed too before it is res
   expect((await lab.send("bob", "GET", path)).status).toBe(200);
 });
 
-test("nothing is asked where nobody else could view an existing record", async () => {
+test("no confirmation is required if nobody else gains access", async () => {
   const created = await unconfirmed("POST", "specimens/", { name: "New", public: true });
   expect(created.status).toBe(201);
   const path = `specimens/${String(created.body.id)}/`;

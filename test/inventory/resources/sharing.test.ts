@@ -60,7 +60,7 @@ test("applies grants of a group to its members", async () => {
   expect((await share("alice", {})).status).toBe(404);
 });
 
-test("lets editors share, but not grant a delete permission that they lack", async () => {
+test("editors may share, but may not grant a delete permission that they lack", async () => {
   await share("alice", { users: [{ user: "bob", view: true }] });
   for (const method of ["GET", "PUT", "PATCH"])
     expect((await share("bob", method === "GET" ? undefined : {}, method)).status).toBe(403);

@@ -85,7 +85,7 @@ test("a type that the caller may not view is no filter", async () => {
   await expectStatuses(lab, "admin", [[`PATCH annotationtypes/${IDS.organ}/`, 200, { public: true }]]);
 });
 
-test("files are a bare list, whose position is in headers", async () => {
+test("the list of files is a bare array with paging in headers", async () => {
   const get = async (query: string) => {
     const { status, headers, text } = await lab.send("admin", "GET", `${FILES}&${query}`);
     expect({ query, status, text: status === 200 ? "" : text }).toEqual({ query, status: 200, text: "" });
@@ -160,7 +160,7 @@ test("rejects an ambiguous name of a type, and lists the candidates", async () =
   expect((await annotate(other.body.id)).status).toBe(201);
 });
 
-test("the files of a record are also a list like its notes, at its own address", async () => {
+test("the files of a record also have a list address like its notes", async () => {
   const path = `${RECORD}/attachments/`;
   const { body } = await lab.send("admin", "GET", `${path}?page_size=2&ordering=created`);
   const { text } = await lab.send("admin", "GET", `${FILES}&ordering=created`);
@@ -182,7 +182,7 @@ test("the files of a record are also a list like its notes, at its own address",
   expect((await lab.bytes("POST", path, { as: "bob", body: "x" })).status).toBe(403);
 });
 
-test("imports are a list like others", async () => {
+test("the list of imports behaves like other lists", async () => {
   expect((await lab.send("admin", "GET", "imports/")).body).toEqual({
     previous: null,
     next: null,

@@ -127,27 +127,30 @@ function alterFeatures(): void {
   file.close();
 }
 
-test.each([false, true])("features are backed up once, and restored; encrypted: %p", async (isEncrypted) => {
-  const key = isEncrypted ? createBackupKey(join(place, "key")) : undefined;
-  const first = await backUp(NOW, key);
-  const second = await backUp(NOW + 1000, key);
-  expect([first.manifest.features!.length, readdirSync(join(backups, "features")).length]).toEqual([1, 1]);
-  expect(second.manifest.features).toEqual(first.manifest.features!);
-  const other = join(place, "other");
-  await restore(second.path, other, key);
-  expect(namesIn(other)).toEqual(["transactivation"]);
-  await addFeatures("P04637\t1\t20\tanother name\n");
-  const third = await backUp(NOW + DAY, key);
-  expect(third.manifest.features).not.toEqual(first.manifest.features!);
-  database.close();
-  await restore(first.path, data, key);
-  expect(namesIn(data)).toEqual(["transactivation"]);
-  const aside = readdirSync(join(data, "features")).filter((name) => name.includes(".before-"));
-  copyFileSync(join(data, "features", aside[0]), featurePath());
-  expect([aside.length, namesIn(data)]).toEqual([1, ["another name"]]);
-  thin(backups, { days: 1, weeks: 0, months: 0 });
-  expect(readdirSync(join(backups, "features"))).toEqual([third.manifest.features![0].file.slice(9)]);
-});
+test.each([false, true])(
+  "unchanged features are backed up once and restored; encrypted: %p",
+  async (isEncrypted) => {
+    const key = isEncrypted ? createBackupKey(join(place, "key")) : undefined;
+    const first = await backUp(NOW, key);
+    const second = await backUp(NOW + 1000, key);
+    expect([first.manifest.features!.length, readdirSync(join(backups, "features")).length]).toEqual([1, 1]);
+    expect(second.manifest.features).toEqual(first.manifest.features!);
+    const other = join(place, "other");
+    await restore(second.path, other, key);
+    expect(namesIn(other)).toEqual(["transactivation"]);
+    await addFeatures("P04637\t1\t20\tanother name\n");
+    const third = await backUp(NOW + DAY, key);
+    expect(third.manifest.features).not.toEqual(first.manifest.features!);
+    database.close();
+    await restore(first.path, data, key);
+    expect(namesIn(data)).toEqual(["transactivation"]);
+    const aside = readdirSync(join(data, "features")).filter((name) => name.includes(".before-"));
+    copyFileSync(join(data, "features", aside[0]), featurePath());
+    expect([aside.length, namesIn(data)]).toEqual([1, ["another name"]]);
+    thin(backups, { days: 1, weeks: 0, months: 0 });
+    expect(readdirSync(join(backups, "features"))).toEqual([third.manifest.features![0].file.slice(9)]);
+  },
+);
 
 test("intact contents are counted by kind", async () => {
   await backUp();
@@ -221,7 +224,7 @@ test("backs up a database of an older version without the tables that it lacks",
   expect((await backUp()).manifest.damaged).toBeUndefined();
 });
 
-test("whole and damaged backups are counted apart", () => {
+test("backup_keep counts complete and damaged backups separately", () => {
   const at = (
     days: number,
     damaged?: string[],

@@ -26,7 +26,7 @@ const encrypt = (bytes: Buffer): Promise<Buffer> => all(encrypting(KEY)(pieces(b
 const decrypt = (bytes: Buffer, key: BackupKey | undefined = KEY): Promise<Buffer> =>
   all(decrypting(key)(pieces(bytes, 7_777)));
 
-test("decrypts what it encrypted, at every boundary of a chunk", async () => {
+test("decryption restores the content at every chunk boundary", async () => {
   for (const size of [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000]) {
     const plain = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) & 255));
     const encrypted = await encrypt(plain);

@@ -77,7 +77,7 @@ test("checkClock compares the clock with the newest record", () => {
   ]);
 });
 
-test("checkBackups finds missing and old backups, and those on the same disk", () => {
+test("checkBackups finds missing backups, old backups, and backups on the same disk", () => {
   const backups = join(directory, "backups");
   expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("There is no backup")]);
   mkdirSync(backups);
@@ -124,7 +124,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("checkLimits reads the limits of the server, or of this process without one", () => {
+test("checkLimits reads the limits of the server, or of this process if no server runs", () => {
   const write = (pid: number | string, name: string, text: string): void => {
     mkdirSync(join(directory, `proc/${pid}`), { recursive: true });
     writeFileSync(join(directory, `proc/${pid}/${name}`), text);

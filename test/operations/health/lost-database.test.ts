@@ -117,7 +117,7 @@ test("the refusal names the newest backup, restoring which ends it", async () =>
   expect(refusal()).toBe("");
 });
 
-test("a database whose log was removed is refused until the note is deleted", () => {
+test("a database whose write-ahead log was removed is refused until the marker file is deleted", () => {
   crashed();
   expect(refusal()).toBe("");
   rmSync(`${path}-wal`);
@@ -127,7 +127,7 @@ test("a database whose log was removed is refused until the note is deleted", ()
   expect(refusal()).toBe("");
 });
 
-test("a crash whose log another process writes back is no loss, nor is a garbled note", () => {
+test("neither a recovered write-ahead log nor a garbled marker file counts as loss", () => {
   crashed();
   closeDatabase(openWriter(path));
   expect([existsSync(`${path}-wal`), refusal()]).toEqual([false, ""]);

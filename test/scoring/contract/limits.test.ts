@@ -62,7 +62,7 @@ describe("limits", () => {
     expect(read(envelope(status("1"), header), { elements: 8 }).problem?.code).toBe("too_large");
   });
 
-  test("limits count a value in pieces as one", () => {
+  test("limits apply to the whole of a value that arrives in pieces", () => {
     const pieces = (n: number): string =>
       envelope(status(`${"a".repeat(150)}<!-- -->${"b".repeat(n)}<![CDATA[c]]>`));
     expect(read(pieces(149), { textLength: 300 }).problem).toBeNull();

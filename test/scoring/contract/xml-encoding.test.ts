@@ -78,7 +78,7 @@ describe("detects the encoding", () => {
     expect(() => decode([bytes], charset)).toThrow(text);
   });
 
-  test("does not wait for an endless declaration", () => {
+  test("an endless XML declaration is rejected without waiting for its end", () => {
     const decoder = new XmlDecoder(null);
     expect(decoder.decode(utf8(`<?xml version="1.0"${" ".repeat(900)}`))).toBe("");
     expect(decoder.decode(utf8(" ".repeat(200))).length).toBe(1119);

@@ -3,7 +3,7 @@ import type { MatchRow } from "../../../src/scoring/table/match-row.ts";
 import { bestRows, resultRows } from "../../../src/scoring/table/rows.ts";
 import { SAMPLE } from "../sample-prediction.ts";
 
-test("the best match of each motif has the number of its matches; a motif without one stays", () => {
+test("the best match of each motif has the number of its matches, and motifs without a match stay", () => {
   const best = bestRows(resultRows(SAMPLE, () => null));
   expect(best).toMatchObject([
     { motif: "F.{1,2}W", number: 1, text: "FSDW", overallVerdict: "likely functional", matches: 3 },
@@ -11,7 +11,7 @@ test("the best match of each motif has the number of its matches; a motif withou
   ]);
 });
 
-test("a smaller P value is better, of equals a larger z, and any is better than none", () => {
+test("the best match has the smallest P value, then the largest z; a match without P is last", () => {
   const [row] = resultRows(SAMPLE, () => null) as MatchRow[];
   const match = (number: number, overallPValue: number | null, z: number | null): MatchRow => ({
     ...row,

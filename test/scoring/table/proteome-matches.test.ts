@@ -84,7 +84,7 @@ test.each([
   expect(genes(orderRows(TABLE, ROWS, order))).toEqual(expected);
 });
 
-test("counts matches by P value, and those expected by chance", () => {
+test("counts the matches in each range of P values, and the matches expected by chance", () => {
   const values: [p: number | null, is: ProteomeRow["overallPValueIs"]][] = [
     [0.0001, "at most"],
     [0.00012, "estimate"],

@@ -132,7 +132,7 @@ test("a waiting job has no scan yet, and a job of patterns has one", async () =>
   expect(found.matches[0]).toMatchObject({ motif: "P..P", type: null });
 });
 
-test("results of earlier versions, which lack overall verdicts, are listed without", () => {
+test("results of earlier versions are listed without overall verdicts", () => {
   const dropped = new Set(["overallPValue", "overallPValueIs", "overallVerdict", "z", "alignment"]);
   const earlier = JSON.parse(
     JSON.stringify(SAMPLE.prediction, (name, value) => (dropped.has(name) ? undefined : value)),
