@@ -45,7 +45,7 @@ export const SECTIONS = {
       new RegExp(`^(https?://[^\\s/?#"'<>]+(${BASE_PATH.source.slice(1, -1)})?)?$`),
       {
         sentence:
-          "Address at which clients reach the service behind a reverse proxy, for links and the WSDL; if empty, that of the request is used. A path such as https://lab.example/labd becomes the prefix of all addresses; the proxy may pass it on or remove it.",
+          "Address at which clients reach the service behind a reverse proxy, for links and the WSDL; if empty, the address of the request is used. A path such as https://lab.example/labd becomes the prefix of all addresses; the proxy may pass it on or remove it.",
       },
     ),
     trust_proxy: bool(false, {
@@ -72,7 +72,7 @@ export const SECTIONS = {
     ),
     ca_file: text("", "empty, or a path", PATH, {
       sentence:
-        "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect, the mail server and the queue; empty trusts those of the system.",
+        "File with certificates (PEM) of your own authorities, for connections to LDAP, OpenID Connect, the mail server and the queue; empty trusts the authorities of the system.",
     }),
     max_message_bytes: integer(16_777_216, 1024, 4_294_967_296, {
       sentence: "Largest body of a request, in bytes.",

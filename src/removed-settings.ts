@@ -37,7 +37,7 @@ export const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
   ldap_group_map: "Set group_map.",
   ldap_new_accounts: "Set new_accounts.",
   new_account_group:
-    "Accounts without a group in group_map are in SYSTEM_GROUP: map a group that all of them have.",
+    "Accounts without a group in group_map are in SYSTEM_GROUP: map a group that all users have.",
   ldap_timeout: "The directory must respond within 5 seconds at each sign-in.",
   ldap_recheck_hours: "Linked accounts are checked with the directory every 24 hours.",
   oidc_name: "The sign-in page shows the host of oidc_issuer.",

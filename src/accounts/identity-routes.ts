@@ -80,7 +80,7 @@ export const identityOperations = [
   operation("DELETE /api/admin/users/:username/identities/:provider", {
     access: "administrator",
     summary: "Unlink an account",
-    description: "Its sessions end; its tokens stay valid.",
+    description: "The account's sessions end; its tokens stay valid.",
     params: {
       username: Username,
       provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),

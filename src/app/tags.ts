@@ -44,7 +44,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   tasks: "Work that takes longer than a request: jobs, batches, builds, backups.",
   webhooks: "Notifications about records and jobs.",
   healthz: "Whether the process runs.",
-  readyz: "Whether the service takes requests.",
+  readyz: "Whether the service accepts requests.",
 };
 
 /** The resources of the API reference. */

@@ -66,7 +66,9 @@ export const doctor: Command = {
 
 async function checkDeep(call: Call, { config }: Resolved): Promise<CheckResult[]> {
   if (!call.has("--deep"))
-    return [ok("contents", "Not read. labd doctor --deep reads all that is stored, and compares checksums.")];
+    return [
+      ok("contents", "Not checked. labd doctor --deep reads all stored content and compares checksums."),
+    ];
   const line = progressLine(call.streams.stderr);
   const path = join(config.data_dir, DATABASE);
   return checkContents(path, backupDirectory(config), (read, next) =>
@@ -137,7 +139,7 @@ function checkSettings(config: Config): CheckResult[] {
       "admin_password is still set, although only the first start needs it.",
       "Remove it, and change the password: labd user --help.",
     );
-  return checks.orOk("They are valid and consistent.");
+  return checks.orOk("The settings are valid and consistent.");
 }
 
 /** Checks the access to the object store of the backups. */
@@ -165,7 +167,7 @@ async function checkIdentityProviders(config: Config): Promise<CheckResult[]> {
     ];
   } catch (error) {
     const checks = new Checks("settings");
-    checks.problem((error as Error).message, "Correct it; otherwise the server does not start.");
+    checks.problem((error as Error).message, "Correct the setting; otherwise the server does not start.");
     return checks.results;
   }
 }

@@ -13,8 +13,7 @@ export const exportFile: Command = {
   summary: "Write a consistent snapshot of a list to a CSV, XLSX or JSON file, or an archive (.eln).",
   operands: "LIST",
   flags: {
-    [`--format ${FORMATS.join("|")}`]:
-      "File format; by default that of the extension of --output, otherwise csv.",
+    [`--format ${FORMATS.join("|")}`]: "File format; by default the extension of --output, otherwise csv.",
     "--query PARAMETERS": "Filters, fields and order as in a URL: place__room=002&ordering=-label.",
     "--output FILE": "File to write instead of standard output.",
     ...USER_FLAG,

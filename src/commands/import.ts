@@ -25,9 +25,9 @@ export const importFile: Command = {
   flags: {
     "--resource LIST": "The list, such as locations or stocks/consumables.",
     ...USER_FLAG,
-    "--dry-run": "Report what would happen, and write nothing.",
+    "--dry-run": "Report the changes without writing them.",
     "--match none|name|barcode":
-      "By which value a row without an id finds the record that it changes. With none, the default, it adds one.",
+      "Match rows without an id to existing records by this value. none, the default, adds a record per row.",
     "--changes": "Print all changes of existing records as CSV, and write nothing.",
     "--mapping JSON":
       'Fields of columns with other names: {"Header": "field", "Other": null}. In archives also "notes" and "new".',

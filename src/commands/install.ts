@@ -22,7 +22,7 @@ import type { Call, Command, Flags } from "./command.ts";
 const TARGET_FLAGS: Flags = {
   "--prefix DIR": "Prefix of bin/labd: /usr/local, or /usr for a package.",
   "--root DIR": "Write below this directory, for packaging; no account is added and nothing is started.",
-  "--dry-run": "Print what would be done, with the files, and do nothing.",
+  "--dry-run": "Print the steps and files without executing anything.",
 };
 
 export const install: Command = {
@@ -52,7 +52,8 @@ export const install: Command = {
 
 export const uninstall: Command = {
   name: "uninstall",
-  summary: "Remove what labd install wrote; data, settings and account stay unless --purge is given.",
+  summary:
+    "Remove the files that labd install wrote; data, settings and account stay unless --purge is given.",
   flags: {
     ...TARGET_FLAGS,
     "--purge": "Also delete the data, the settings and the account. This cannot be undone.",
@@ -230,7 +231,7 @@ function addAccount(home: string): { user: number; group: number } {
   const added = readUserIds(ACCOUNT);
   if (!added)
     throw new Problem("internal", `The account ${ACCOUNT} could not be added.`, {
-      cause: "It is not in /etc/passwd.",
+      cause: "The account is not in /etc/passwd.",
     });
   return added;
 }

@@ -43,7 +43,7 @@ export const scan: Command = {
   flags: {
     "--fasta FILE": "Proteins to scan, plain or compressed with gzip or zstd; - reads standard input.",
     "--elm TABLE":
-      "ELM's table of motif classes, to test instead of the imported or built-in ones. It is not imported.",
+      "ELM's table of motif classes, to test instead of the imported or built-in classes. The table is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
     ...filterFlags(TABLE),
     "--joint":

@@ -50,7 +50,7 @@ export const score: Command = {
     "--elm NAME": "A motif class by name or ELM identifier; may be repeated.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
     "--exhaustive":
-      "Compare queries with every protein, including those that the prefilter excludes: slower but exact.",
+      "Compare queries with every protein, also with proteins that the prefilter excludes: slower but exact.",
     "--organism NAME":
       "Only homologs of this organism, by scientific name, NCBI's number or UniProt's mnemonic; may be repeated.",
     "--leave-out ACCESSION": "A protein that is no homolog; may be repeated.",

@@ -37,7 +37,7 @@ export const token: Command = {
     list: {
       summary: "List the tokens of one user or all.",
       operands: "[USER]",
-      flags: { "--all": "Include expired and revoked tokens.", "--json": "Print them as JSON." },
+      flags: { "--all": "Include expired and revoked tokens.", "--json": "Print the list as JSON." },
       async run(call) {
         const [username] = call.operands;
         const tokens = await withData(call, ({ accounts }) =>

@@ -32,7 +32,7 @@ export const user: Command = {
       summary: "List the accounts.",
       flags: {
         "--administrators": "List active administrators only.",
-        "--json": "Print them as JSON.",
+        "--json": "Print the list as JSON.",
       },
       run: (call) =>
         withData(call, (opened) => {

@@ -147,7 +147,7 @@ export const webhook: Command = {
         summary: "Add a webhook and print its secret.",
         operands: "URL",
         flags: {
-          "--user USER": "Its owner, whose permissions apply.",
+          "--user USER": "Owner of the webhook, whose permissions apply.",
           "--event NAME": `An event to deliver; may be repeated. All by default: ${EVENTS.join(", ")}.`,
           "--resource LIST": "Only events of records of this list, such as locations.",
           "--query JSON": "Only records that match this query_expression.",

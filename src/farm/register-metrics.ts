@@ -18,7 +18,7 @@ export function registerFarmMetrics(metrics: Metrics, readFarm: () => FarmState 
     Number(state === "there"),
   );
   gauge("labd_farm_waiting", "Jobs in the queue that no worker has taken.", ({ waiting }) => waiting);
-  gauge("labd_farm_running", "Jobs taken by workers of the farm.", ({ running }) => running);
+  gauge("labd_farm_running", "Jobs in progress on workers of the farm.", ({ running }) => running);
   gauge("labd_farm_pool_works", "1 if the server's own workers may take jobs.", ({ poolWorks }) =>
     Number(poolWorks),
   );

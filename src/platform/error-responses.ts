@@ -8,12 +8,12 @@ export const PROBLEM_SCHEMA = Type.Object(
       description: "The error, in one or two sentences.",
       examples: ["page_size: Expected a whole number."],
     }),
-    detail: Type.Optional(Type.String({ description: "The same error, if it concerns no field." })),
+    detail: Type.Optional(Type.String({ description: "Text of the error, if it concerns no field." })),
     problems: Type.Optional(
       Type.Array(
         Type.Object({
           path: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
-            description: "Members and indexes that lead to it from the body.",
+            description: "Members and indexes that lead from the body to the error.",
             examples: [["patterns", 1]],
           }),
           character: Type.Optional(Type.Integer({ description: "Position in the text there, from 1." })),
@@ -42,10 +42,10 @@ const RESPONSES = {
   400: ["Invalid", "A parameter or a field is invalid; the response names it."],
   401: ["SignedOut", "Credentials are missing or not valid."],
   403: ["Forbidden", "The caller lacks permission."],
-  404: ["NotFound", "It does not exist, or the caller may not view it."],
+  404: ["NotFound", "The address or record does not exist, or the caller may not view it."],
   406: ["NotAcceptable", "The response is not available in an accepted format."],
   409: ["Conflict", "The request conflicts with the current state; the message says why."],
-  410: ["Gone", "It was removed some time after it ended."],
+  410: ["Gone", "The job was removed some time after it ended."],
   413: ["TooLarge", "The body or the result is too large."],
   415: ["UnsupportedMediaType", "The media type of the body is not supported."],
   421: ["UnknownHost", "The Host of the request is not a name of this service."],

@@ -202,7 +202,7 @@ function openApp(options: Omit<HttpOptions, "services">, services: HttpOptions["
         tags: ["service"],
         security: [],
         responses: {
-          200: json("The service takes requests; `reasons` name warnings, such as a failed backup."),
+          200: json("The service accepts requests; `reasons` name warnings, such as a failed backup."),
           503: json("The service takes no requests; `reasons` say why."),
           ...errorResponses(421),
         },

@@ -23,7 +23,7 @@ export const LIMITS = {
   responses: {
     max: 134_217_728,
     of: "bytes of responses that clients have yet to read",
-    instead: "Read them, or request smaller pages.",
+    instead: "Read the open responses, or request smaller pages.",
   },
 } as const satisfies Record<string, Limit>;
 

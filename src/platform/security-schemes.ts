@@ -17,6 +17,6 @@ export const SECURITY_SCHEMES = {
     type: "apiKey" as const,
     in: "cookie" as const,
     name: "labd_session",
-    description: "From `POST /api/v2/session/`. Writing requests also need `X-CSRFToken`.",
+    description: "Session from `POST /api/v2/session/`. Writing requests also need `X-CSRFToken`.",
   },
 };

@@ -274,7 +274,7 @@ function refuseForeign(path: string, migrations: readonly Migration[]): void {
       throw new Problem(
         "bad_database",
         `${path} was written by labd 0.1, a pre-release whose databases cannot be upgraded. Export the records with that version, ` +
-          "start this version on an empty data directory, and import them. Nothing was changed.",
+          "start this version on an empty data directory, and import the records. Nothing was changed.",
       );
     }
     if (!expected.has(name)) {

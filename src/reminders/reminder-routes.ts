@@ -12,9 +12,9 @@ const State = answerSchema(
   {
     enabled: Type.Boolean(),
     available: Type.Boolean({ description: "Whether the server can send e-mail (setting smtp_url)." }),
-    email: Type.String({ description: "Address of your account; empty if it has none." }),
+    email: Type.String({ description: "E-mail address of your account; empty without one." }),
     verified: Type.Boolean({
-      description: "Whether the address is known to be yours; reminders go to no other.",
+      description: "Whether the address is verified; reminders go to verified addresses only.",
     }),
     sent: nullable(Type.String(), { description: "Time of the last e-mail." }),
     error: nullable(Type.String(), { description: "Why the last e-mail was not sent." }),
@@ -73,7 +73,7 @@ export const reminderOperations = [
   operation("POST /api/account/reminders/verification/confirm", {
     access: "withoutCredentials",
     summary: "Verify your address",
-    description: "With the `key` of the link, for the account that it was sent for.",
+    description: "Takes the `key` of the link, which is valid for one account.",
     body: Key,
     returns: Verified,
     errors: [403, 404],
@@ -87,7 +87,8 @@ export const reminderOperations = [
   operation("POST /api/admin/reminders/test", {
     access: "administrator",
     summary: "Send a test message",
-    description: "To the address of your account, by the mail server of the setting smtp_url.",
+    description:
+      "Sends an e-mail to the address of your account, by the mail server of the setting smtp_url.",
     returns: Sent,
     errors: [409],
     run: async ({ caller }, { sender }: ReminderParts) => ({ email: await sender.sendTest(caller.user) }),

@@ -17,9 +17,9 @@ export const TaskAnswer = answerSchema(
   "The task.",
   {
     id: Type.String(),
-    kind: Type.String({ description: "Such as job, batch or backup." }),
+    kind: Type.String({ description: "Kind of task, such as job, batch or backup." }),
     title: Type.String({ description: "The action of the task in words, before the subject." }),
-    subject: Type.String({ description: "Such as the name of a corpus; may be empty." }),
+    subject: Type.String({ description: "Subject of the task, such as the name of a corpus; may be empty." }),
     state: Type.Enum([...TASK_STATES]),
     created: Type.String(),
     started: nullable(Type.String()),

@@ -44,7 +44,7 @@ const WebhookList = pageSchema("The caller's webhooks; all webhooks for administ
 const DeliveryAnswer = answerSchema(
   "The delivery.",
   {
-    id: Type.String({ description: "The header webhook-id, the same for every attempt." }),
+    id: Type.String({ description: "The header webhook-id, equal for all attempts." }),
     event: Text,
     state: Type.Enum(["pending", "delivered", "failed", "withheld"]),
     created: Text,
@@ -98,7 +98,7 @@ export const webhookOperations = [
     access: "signedIn",
     confirmed: true,
     summary: "Add a webhook",
-    description: "For events from now on.",
+    description: "Applies to future events.",
     body: NewWebhook,
     status: 201,
     returns: WebhookWithSecret,
@@ -116,7 +116,7 @@ export const webhookOperations = [
   operation("DELETE /api/webhooks/:id/", {
     ...ofOne,
     summary: "Remove a webhook",
-    description: "Also removes its deliveries.",
+    description: "Also removes the deliveries of the webhook.",
     run: async ({ caller, params }, { store, management }: WebhookParts) =>
       management.remove(findWebhook(store, caller, params.id)),
   }),
@@ -167,7 +167,7 @@ export const webhookOperations = [
   operation("POST /api/webhooks/:id/deliveries/:delivery/redeliver/", {
     ...ofDelivery,
     summary: "Repeat a delivery",
-    description: "Its id stays the same.",
+    description: "The id of the delivery stays the same.",
     returns: DeliveryAnswer,
     errors: [404, 409],
     run: async ({ caller, params }, { store, management }: WebhookParts) =>

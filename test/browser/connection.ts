@@ -52,7 +52,7 @@ export async function openMoving(connection: Connection): Promise<Opened> {
   const { page, url } = opened;
   await connection.set(false, page);
   await page.goto(`${url}/inventory/scan`);
-  await (await named(page, "checkbox", "Move what is scanned")).click();
+  await (await named(page, "checkbox", "Move the scanned records")).click();
   await page.focus("input[type=text]");
   return opened;
 }

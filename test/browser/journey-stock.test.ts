@@ -60,7 +60,7 @@ async function buildFreezer(page: Page): Promise<void> {
 }
 
 async function importTubes(page: Page, path: string): Promise<void> {
-  await follow(page, "Import what is in them");
+  await follow(page, "Import their contents");
   // There are twenty boxes of this name.
   await writeTubes(path, "Box 3");
   await chooseFile(page, "File to import", path);
@@ -137,7 +137,7 @@ browserTest(
     await follow(page, "Overview");
     await follow(page, "Get reminders by e-mail");
     await press(page, "button", "Switch reminders on");
-    await seeText(page, `On: they go to ${EMAIL}.`);
+    await seeText(page, `On. Reminders go to ${EMAIL}.`);
     await seeText(page, `${EMAIL} is not verified`);
     await checkPage(opened, "journey-reminders");
     await press(page, "button", "Send link again");

@@ -38,7 +38,7 @@ browserTest(
     await checkPage(opened, "recent-changes");
     await press(page, "button", `Undo: ${moved}`);
     await seeText(page, "admin undid: moved 2 consumables to -20 drawer 1");
-    await seeText(page, "It has been undone.");
+    await seeText(page, "The batch has been undone.");
     expect(await stored(page)).toEqual(before);
     await press(page, "button", "Undo: admin undid: moved 2 consumables to -20 drawer 1");
     await seeText(page, "admin repeated: moved 2 consumables to -20 drawer 1");

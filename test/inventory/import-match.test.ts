@@ -110,7 +110,7 @@ test("an error about a duplicate unique name explains how to update the record",
   const file = table("name,description", "organ,changed");
   await send("vocabularies/categories/import/", file.replace("changed", "first"), "admin");
   const { report } = await send("vocabularies/categories/import/", file, "admin");
-  const choose = "To change it, choose to change records of the same name, or give its id.";
+  const choose = "To change the existing record, choose to match by name, or give its id.";
   expect(report.errors).toEqual([
     { row: 2, column: "name", message: `There is already a record with this name. ${choose}` },
   ]);

@@ -197,7 +197,7 @@ test("names and counts only records that the reader may view, and explains why a
   const [undo, undone, , before] = await recent("alice", "page_size=4");
   expect([undo.cannot_undo, undone.cannot_undo, before.cannot_undo]).toEqual([
     null,
-    "It has been undone.",
+    "The batch has been undone.",
     null,
   ]);
 });

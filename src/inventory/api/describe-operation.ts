@@ -27,7 +27,8 @@ const PREVIEW = Type.Object(
     records: Type.Integer({ description: "Number of records that they concern." }),
     confirm: TEXT,
     exposes: Type.Array(Type.Object({}), {
-      description: "Records that more people could view, with what becomes visible and what stays hidden.",
+      description:
+        "Records that more people could view, and which of their items become visible or stay hidden.",
     }),
     changes: Type.Array(Type.Object({})),
   },

@@ -39,7 +39,7 @@ export const SEVERAL: Parameters<{ changes?: number }> = [
 export const ONCE: readonly Parameter[] = [
   inHeader(
     "Idempotency-Key",
-    "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again, another request with it 422.",
+    "A key chosen by the client: a repeated request with this key within 24 hours gets the first response again, a different request gets 422.",
   ),
 ];
 export const IF_MATCH: readonly Parameter[] = [

@@ -282,7 +282,7 @@ const writeOperations = (files: Attachments) => [
   operation("DELETE /api/v2/attachments/:id/", {
     ...ofOne,
     summary: "Delete a file",
-    description: "It stays in the database; lists with `deleted=true` show it.",
+    description: "The file stays in the database; lists with `deleted=true` show it.",
     run: ({ params }, call: Call) =>
       writeFile(call, files, params.id, async () => (writer, rid) => {
         writer.markDeleted(attachment, rid, call.actor);

@@ -75,11 +75,11 @@ const BATCH = {
   kind: TEXT,
   ...ORIGIN,
   sentence: Type.String({
-    description: "Who did what, as far as the caller may view it.",
+    description: "A summary of the batch, as far as the caller may view its records.",
     examples: ["Alice Archer moved 9 consumables to Box 1"],
   }),
   cannot_undo: nullable(TEXT, {
-    description: "Why the caller cannot undo it; null if nothing is known against it.",
+    description: "Why the caller cannot undo the batch; null if no obstacle is known.",
   }),
   changes: Type.Record(TEXT, COUNT, {
     description: "Number of changes by list, of records that the caller may view.",
@@ -198,7 +198,7 @@ const purgeOperation = <const Path extends `/${string}`>(path: Path, { name, res
   operation(`POST ${path}purge/`, {
     access: "signedIn",
     summary: `Purge ${name}`,
-    description: "For administrators; removes the history, too.",
+    description: "For administrators; also removes the history.",
     parameters: [DRY_RUN, IF_MATCH],
     run: ({ params }, call: Call) =>
       writeBatch(call, null, {

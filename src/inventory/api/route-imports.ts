@@ -34,11 +34,11 @@ const option = (name: string, description: string) =>
   Type.Optional(Type.String({ $id: `import_${name}`, description }));
 
 const OPTIONS = Type.Object({
-  dry_run: option("dry_run", "1: write nothing and report what would happen."),
+  dry_run: option("dry_run", "1: report the changes without writing them."),
   match: Type.Optional(
     Type.Enum(MATCHES, {
       $id: "match",
-      description: "By which value rows without an id find the records that they change; none by default.",
+      description: "Match rows without an id to existing records by this value; none by default.",
     }),
   ),
   mapping: option(
@@ -69,7 +69,8 @@ export const importOperations = (imports: Imports) => [
   operation("GET /api/v2/imports/", {
     access: "signedIn",
     summary: "List imports",
-    description: "Your current imports and those of the last days, newest first. Administrators see all.",
+    description:
+      "Your current and recent imports, newest first. Administrators see the imports of all users.",
     returns: pageSchema(IMPORT),
     run(_, call: Call) {
       const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
@@ -79,7 +80,7 @@ export const importOperations = (imports: Imports) => [
   operation("GET /api/v2/imports/:id/", {
     access: "signedIn",
     summary: "Get an import",
-    description: "Its progress, or its result.",
+    description: "Progress or result of the import.",
     parameters: [PAGE_FORMAT],
     returns: IMPORT,
     formats: HTML,
@@ -210,7 +211,7 @@ function checkOptions(
   if (matching === "barcode" && !("barcode" in fields))
     throw parameterProblem("match", "Records of this list have no barcode. Choices: none, name.");
   if (!listsChanges) return;
-  if (!dryRun) throw parameterProblem("format", "csv lists what would change: add dry_run=1.");
+  if (!dryRun) throw parameterProblem("format", "csv lists the changes of a dry run: add dry_run=1.");
   if (parseFlag(query, "background") || parseFlag(query, "progress"))
     throw parameterProblem("format", "csv cannot be combined with background or progress.");
 }

@@ -199,7 +199,9 @@ const SCAN_RESULT = Type.Object({
   name: TEXT,
   by: Type.Enum(["id", "barcode"]),
   where: Type.String({ description: "As in a search." }),
-  unique_path: Type.Optional(Type.String({ description: "Of locations, equipment and places." })),
+  unique_path: Type.Optional(
+    Type.String({ description: "Names of enclosing locations, equipment and places." }),
+  ),
 });
 
 const SCANNED = Type.Object(

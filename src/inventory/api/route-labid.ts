@@ -53,7 +53,7 @@ export const labidOperations = () => [
   operation("GET /api/v2/core/usagelogs/", {
     access: "signedIn",
     summary: "Count users by period",
-    description: "From the audit log, for administrators.",
+    description: "Download counts from the audit log, for administrators.",
     parameters: [
       formatParameter("json"),
       ...["start_date", "end_date"].map((name) => inQuery(name, "A day, which is included.", DAY)),
@@ -102,7 +102,8 @@ const REGISTRATION = schema(
     {
       $id: "Registration",
       additionalProperties: true,
-      description: "Datasets with what they refer to. Ids of new records hold within the registration.",
+      description:
+        "Datasets and the records that they refer to. Ids of new records are valid within the registration.",
       examples: [{ datasets: [{ name: "Lane 7", datafiles: [{ uri: "/data/run7/l7_R1.fastq.gz" }] }] }],
     },
   ),

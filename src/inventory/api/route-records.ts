@@ -192,7 +192,7 @@ export const searchOperation = <const Path extends `/${string}`>(
     access,
     parses: true,
     summary: `Search ${makeNouns(resource).many}`,
-    description: "Returns what GET of the list returns.",
+    description: "Returns the response of GET of the list.",
     reads: true,
     sends: content(SEARCHED),
     returns: () => listOrBare(resource),

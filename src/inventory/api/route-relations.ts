@@ -36,7 +36,7 @@ const SUMMARY = Type.Object({
   total: COUNT,
   list: nullable(
     described(
-      `URL of all referring records; null if more than ${MAX_LISTED} annotations refer to it whose type has no filter.`,
+      `URL of all referring records; null if more than ${MAX_LISTED} annotations of types without a filter refer to the record.`,
     ),
   ),
   records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
@@ -66,9 +66,9 @@ const VALUES = Type.Object(
 
 const TREE = Type.Object(
   {
-    path: Type.Array(Type.Object(NODE), { description: "From the outermost node to the requested one." }),
+    path: Type.Array(Type.Object(NODE), { description: "Nodes from the outermost to the requested one." }),
     contents: Type.Array(Type.Object({ segment: TEXT, field: TEXT, total: COUNT }), {
-      description: "Other records stored in it, by list and field.",
+      description: "Other records stored in the node, by list and field.",
     }),
     levels: Type.Array(
       Type.Object({

@@ -49,7 +49,7 @@ const FOUND = Type.Object(
   {
     q: TEXT,
     total: Type.Integer({ description: "Records found, of all lists." }),
-    more: Type.Boolean({ description: "Whether there may be more. Add a word." }),
+    more: Type.Boolean({ description: "Whether more records may match. Add a word to the search." }),
     groups: Type.Array(
       Type.Object({
         list: Type.String({ description: "The list, such as stocks/consumables." }),
@@ -60,7 +60,7 @@ const FOUND = Type.Object(
             id: TEXT,
             name: TEXT,
             by: Type.Enum([...FOUND_BY], { description: "The text by which it was found." }),
-            exact: Type.Boolean({ description: "Whether it has this barcode or id." }),
+            exact: Type.Boolean({ description: "Whether the record has this barcode or id." }),
             text: Type.String({
               description: "Excerpt of the description, or of the text by which the record was found.",
             }),

@@ -91,7 +91,7 @@ const grantOperations = (resource: RoutedResource) => [
   operation("GET /api/v2/:list/:id/permissions/", {
     access: "signedIn",
     summary: "List grants on a record",
-    description: "For callers who may change the record.",
+    description: "Requires permission to change the record.",
     parameters: [PAST, PAGE_FORMAT, IF_NONE_MATCH],
     returns: GRANTS,
     formats: HTML,
@@ -147,7 +147,7 @@ const bulkSharingOperation = (resource: RoutedResource, ...[method, verb]: (type
   operation(`${method} /api/v2/:list/permissions/`, {
     access: "signedIn",
     summary: `${verb} grants on records in bulk`,
-    description: "Applies to all of the records or none.",
+    description: "The change applies to all of the records or none.",
     parameters: [DRY_RUN, SEVERAL],
     sends: content(BULK_SHARING),
     returns: SHARED,

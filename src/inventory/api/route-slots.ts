@@ -36,7 +36,7 @@ const USAGE = {
   free: COUNT,
 };
 export const SPACE = nullable(
-  Type.Object(USAGE, { description: "Null if no location in it has a grid or a capacity." }),
+  Type.Object(USAGE, { description: "Null if no location inside has a grid or a capacity." }),
 );
 
 const PLACE = Type.Object({ id: TEXT, label: TEXT });
@@ -178,7 +178,7 @@ export const slotOperations = () => [
     operation("GET /api/v2/:list/:id/slots/", {
       access: "anyone",
       summary: "Get the slots of a location",
-      description: "The record in each slot of its grid. Deeper locations are left out.",
+      description: "The record in each slot of the grid. Locations inside are left out.",
       returns: SLOTS,
       run: ({ params }, call: Call) => respondJson(readSlots(call, params.id)),
     }),
@@ -196,7 +196,7 @@ function freeSlotOperations(resource: RoutedResource) {
       access: "anyone",
       summary: `Get the free slots in ${one}`,
       description:
-        "In all locations inside it that the caller may view, at any depth. Slots of records that the caller may not view are occupied.",
+        "Free slots in all enclosed locations that the caller may view, at any depth. Slots of hidden records count as occupied.",
       query: Type.Object({
         count: Type.Optional(
           Type.Integer({
@@ -232,7 +232,7 @@ function freeSlotOperations(resource: RoutedResource) {
       access: "signedIn",
       summary: `Move records into ${one}`,
       description:
-        "Fills free slots in order, in the location and those inside it. All records are moved or none, in one batch.",
+        "Fills free slots in order, in the location and the locations inside it. All records are moved or none, in one batch.",
       parameters: [DRY_RUN, SEVERAL],
       body: FILL,
       returns: FILLED,

@@ -38,7 +38,7 @@ const PLAN = closed({
       minItems: 1,
       maxItems: MAX_LEVELS,
       description:
-        "From the outermost; the records of each are in every one of the level before. Further members are fields of the list.",
+        "Levels from the outermost; each record of a level contains the records of the next level. Further members are fields of the list.",
       examples: [
         [
           { list: "equipment", name: "Freezer {7..8}", model_type: "FREEZER" },

@@ -63,7 +63,7 @@ export const REPORT = Type.Object(
     columns: Type.Array(COLUMN),
     match: Type.Enum(MATCHES),
     existing: Type.Partial(Type.Object({ name: Type.Integer(), barcode: Type.Integer() }), {
-      description: "Of a dry run: rows without an id with the name or the barcode of an existing record.",
+      description: "In a dry run: rows without an id that have the name or barcode of an existing record.",
     }),
     changes: Type.Array(CHANGED, { description: "The first 100 existing records that are changed." }),
     errors: Type.Array(CELL_ERROR),

@@ -38,7 +38,7 @@ export interface ImportTarget {
 }
 
 const SEPARATE = "Combine the two rows, or choose to add every row as a new record.";
-const CHOOSE = "To change it, choose to change records of the same name, or give its id.";
+const CHOOSE = "To change the existing record, choose to match by name, or give its id.";
 
 /** Writes rows of a file as records. */
 export class RowImporter {

@@ -103,7 +103,8 @@ function annotationParameter(
   return joined(or, parts);
 }
 
-const NOT_SEARCHABLE = "Values of this annotation type cannot be searched: its searchable is false.";
+const NOT_SEARCHABLE =
+  "Values of this annotation type cannot be searched. Set searchable to true in the annotation type.";
 
 const unknownLookup = (typed: string): string =>
   `${quoted(typed)} is neither a lookup nor a field of the value. Lookups: ${[...LOOKUPS.keys()].join(", ")}, in, isnull.`;

@@ -378,7 +378,7 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
       nullable: false,
       form: {
         label: "Group",
-        hint: "Its members can view it; by default your primary group.",
+        hint: "Group whose members can view the record; by default your primary group.",
         shownIn: "access",
         copied: false,
       },

@@ -71,7 +71,7 @@ export class Undo {
 
   /** Why the actor cannot undo a batch, as far as its first changes tell; null if nothing is known against it. */
   refusal({ row, isPartlyVisible, undoneBy }: Batch, actor: Actor): string | null {
-    if (undoneBy !== null) return "It has been undone.";
+    if (undoneBy !== null) return "The batch has been undone.";
     const changes = this.history.changes(row, CHECKED);
     if (changes.length === 0) return "The records no longer exist.";
     const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
@@ -82,7 +82,7 @@ export class Undo {
     if (changed.length === 0) return null;
     const [{ resource, after }] = changed[0];
     return isSubResource(resource)
-      ? "Its values have been changed since."
+      ? "The values have been changed since."
       : `${String(after[resource.key] || after.id)} has been changed since.`;
   }
 

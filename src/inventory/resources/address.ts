@@ -17,7 +17,7 @@ export const address = ownedResource({
       write: "never",
       ...IN_DETAILS,
     }),
-    name: nameField("Short name, such as that of the institute.", { example: "Alder Institute" }),
+    name: nameField("Short name, such as the name of the institute.", { example: "Alder Institute" }),
     organisation: line("Organisation."),
     street: line("Street and number."),
     postcode: line("Postal code."),

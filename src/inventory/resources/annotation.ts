@@ -31,7 +31,7 @@ export const annotation = subResource({
     name: nullableText("Name of the type; null where the caller may not view it."),
     value: {
       schema: Shape.Unknown({ examples: ["L2026-17"] }),
-      doc: "The value; by default that of its type.",
+      doc: "The value; by default the default value of the annotation type.",
       write: "optional",
     },
     annotation_type_id: {

@@ -20,7 +20,7 @@ export const datafileCopy = ownedResource({
       example: "/archive/library1_R1.fastq.gz",
     }),
     shortname: text("Short name of the copy; by default its name."),
-    is_primary_copy: flag("Whether the other copies were made of this one.", false),
+    is_primary_copy: flag("Whether the other copies were made from this copy.", false),
   },
   rules(record) {
     if (record.shortname === "") record.shortname = record.name;

@@ -22,7 +22,7 @@ export const datafile = ownedResource({
     dataset: reference("dataset", "The dataset of the file.", { nested: true }),
     uri: text("Path or address of the file when it was registered.", { maxLength: 4096 }),
     filetype: text("Format, such as fastq."),
-    type: text("The same as filetype, as LabID's client reads it.", {
+    type: text("Equal to filetype, under the name that LabID's client reads.", {
       column: "filetype",
       shown: "extra",
       write: "never",
@@ -32,7 +32,7 @@ export const datafile = ownedResource({
     readtype: text("Read of a sequencing file, such as read_1."),
     md5sum: text("MD5 sum.", { pattern: MD5 }),
     byte: integer("Size in bytes."),
-    is_folder: flag("Whether it is a folder.", false),
+    is_folder: flag("Whether the file is a folder.", false),
     is_managed: flag("Whether a core facility manages the file.", false),
     status: statusField("Status, such as NEW.", { initial: "NEW" }),
     copies: referring("datafile_copy", "datafile", "The copies of the file that the caller may view."),

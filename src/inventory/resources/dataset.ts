@@ -13,7 +13,7 @@ export const dataset = ownedResource({
     description: prose("Description.", { searchable: true }),
     dataset_type: text("Kind of data, such as fastq; generic by default.", { initial: "generic" }),
     qc: text("Outcome of the quality control."),
-    is_raw: flag("Whether the data are as measured, not derived.", false),
+    is_raw: flag("Whether the data are measured, not derived.", false),
     is_managed: flag("Whether a core facility manages the data.", false),
     assay: reference("assay", "The assay that produced the data.", { nested: true }),
     studies: list("study", "The studies that the dataset belongs to."),

@@ -36,7 +36,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   value_choices: {
     label: "Choices",
-    hint: "One on each line. Leave it empty for free text. A value that differs from its name: rabbit = Rabbit (New Zealand).",
+    hint: "One choice per line; empty for free text. For a value that differs from its label, write rabbit = Rabbit (New Zealand).",
     lines: "pairs",
     when: only(false, "TEXT"),
   },
@@ -47,7 +47,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   unit_category: {
     label: "Units",
-    hint: "The list of units, such as volumes; all units if it is empty.",
+    hint: "The list of units, such as volumes; empty allows all units.",
     when: only(false, "NUMBERUNIT"),
   },
   choices_target: {
@@ -63,7 +63,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   model_type: {
     label: "Only of the type",
-    hint: "Such as Antibody; all types if it is empty.",
+    hint: "Type of record, such as Antibody; empty applies to all types.",
     when: { field: "model_name", values: ["stocks.consumable", "stocks.specimen"] },
   },
   mandatory: {
@@ -72,16 +72,16 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   description: { advanced: true, shownIn: "head" },
   help_text: { advanced: true, hint: "Shown below the input." },
-  default: { label: "Default value", advanced: true, hint: "Of new records; empty for none." },
+  default: { label: "Default value", advanced: true, hint: "Value of new records; empty for none." },
   has_default: { omitted: true },
   multiple: { label: "Several values", advanced: true, hint: "A record may have more than one value." },
-  searchable: { label: "Searchable", advanced: true, hint: "Its values can be searched and filtered." },
-  sortable: { label: "Sortable", advanced: true, hint: "Lists can be sorted by it." },
-  readonly: { label: "Read-only", advanced: true, hint: "Only administrators set its values." },
+  searchable: { label: "Searchable", advanced: true, hint: "Search and filters find the values." },
+  sortable: { label: "Sortable", advanced: true, hint: "Lists can be sorted by this field." },
+  readonly: { label: "Read-only", advanced: true, hint: "Only administrators may set values." },
   list_visibility: {
     label: "In lists",
     advanced: true,
-    hint: "When lists show it as a column.",
+    hint: "When lists show the field as a column.",
     words: SHOWN,
   },
   visibility: { label: "On pages of records", advanced: true, words: SHOWN },

@@ -147,11 +147,11 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
   }),
   has_default: flag("Whether there is a default value.", false),
   multiple: flag("Whether several values are allowed.", false),
-  is_protocol_parameter: flag("Whether it is a parameter of a protocol.", false),
+  is_protocol_parameter: flag("Whether the type is a parameter of a protocol.", false),
   autocomplete: text("Source of completions while typing; may be empty."),
   searchable: flag("Whether values can be searched; by default false for NUMBERUNIT.", true),
   readonly: flag("Whether values are read-only.", false),
-  sortable: flag("Whether lists can be sorted by it.", true),
+  sortable: flag("Whether lists can be sorted by this annotation.", true),
   cv_category: reference("category", "Category of the terms, for type VOCABULARYTERM."),
   mandatory: flag("Whether a value is required.", false),
   validations: json("Rules for values; contains `required` if and only if mandatory is true.", {
@@ -196,13 +196,13 @@ const typeFields = (segment: string, own: Record<string, Field>): Resource["fiel
 });
 
 const modelName = (options: Partial<Field>) =>
-  text("Model of the records that it applies to, such as stocks.specimen.", {
+  text("Model of the annotated records, such as stocks.specimen.", {
     pattern: MODEL_NAME,
     example: "stocks.consumable",
     ...options,
   });
 const modelType = (options: Partial<Field>) =>
-  text("Type of those records, such as ANTIBODY or OTHER.", {
+  text("Type of the annotated records, such as ANTIBODY or OTHER.", {
     pattern: CONSTANT,
     example: "ANTIBODY",
     ...options,

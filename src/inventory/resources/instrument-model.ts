@@ -18,7 +18,7 @@ export const instrumentModel = ownedResource({
   segment: "stocks/instrumentmodels",
   forClients: true,
   model: "stocks.instrumentmodel",
-  summary: "Models of instruments, such as those of sequencers.",
+  summary: "Models of instruments, such as sequencers.",
   table: "instrument_model",
   fields: {
     name: nameField("Name of the model.", { example: "NextSeq 2000" }),

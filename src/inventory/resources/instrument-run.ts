@@ -16,7 +16,7 @@ export const instrumentRun = ownedResource({
     instrument: reference("equipment", "The instrument.", { nested: true }),
     start_datetime: time("When the run started."),
     end_datetime: time("When the run ended."),
-    producer: text("Who produced the data, such as a core facility."),
+    producer: text("Producer of the data, such as a core facility."),
     responsible_person: reference("user", "Username of the person responsible for the run."),
     managed: flag("Whether a core facility manages the data of the run.", false),
     assays: referring("assay", "instrumentrun", "The assays of the run that the caller may view."),

@@ -36,7 +36,7 @@ export const modelType = (doc: string): Field =>
     pattern: CONSTANT,
     form: {
       label: "Type",
-      hint: "Such as Antibody; new types can be typed in.",
+      hint: "Type, such as Antibody; you can enter a new type.",
       shownIn: "head",
       summary: true,
     },
@@ -44,7 +44,7 @@ export const modelType = (doc: string): Field =>
 
 /** The name by which links of the specification filter by it. */
 export const sameAsModelType = (): Field =>
-  text("The same as model_type, as a filter.", {
+  text("Equal to model_type, for filters.", {
     column: "model_type",
     shown: "extra",
     write: "never",

@@ -23,7 +23,7 @@ export const positionField = (): Field =>
     dependent: true,
     form: {
       group: "Location",
-      hint: "Such as A1 or 17, in a location with a grid.",
+      hint: "Slot such as A1 or 17, in a location with a grid.",
       shownIn: "location",
     },
     pattern: { expression: /^(?:[A-Za-z]{1,2}[ -]?)?\d{1,5}$/, rule: "a position such as A1 or 17" },
@@ -41,7 +41,7 @@ export function evictionHint({ query, resources, actor }: ReadContext, location:
     Object.keys(resource.fields).some((name) => resource.fields[name].places && isForeign(resource, name)),
   );
   return isAny
-    ? " Some are records of others: evict those on the page of the location, or by POST locations/<id>/evict/."
+    ? " You may not change some of these records: evict them on the page of the location, or by POST locations/<id>/evict/."
     : "";
 }
 

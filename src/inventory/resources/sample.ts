@@ -19,7 +19,7 @@ export const sample = ownedResource({
     application: text("Application, such as RNA-seq."),
     provider_sample_name: text("Name of the sample at its provider."),
     provider_sample_id: text("Id of the sample at its provider."),
-    barcode: barcodeField("Barcode; of a sequencing library, its index sequence."),
+    barcode: barcodeField("Barcode; for a sequencing library, the index sequence."),
     specimen: reference("specimen", "The specimen that the sample was taken from."),
     parents: list("sample", "The samples that it was made of."),
     location: reference("location", "Storage location.", {

@@ -35,7 +35,7 @@ const received = (): Field => day("Day of receipt.", stockForm({ column: false }
 const expiry = (): Field => day("Day of expiry.", stockForm({ look: "expiry", summary: true }));
 const thaws = (): Field =>
   integer(
-    "How often it was frozen and thawed.",
+    "Number of times that the stock was frozen and thawed.",
     stockForm({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
   );
 const aliquotSource = (name: string): Field =>
@@ -55,7 +55,7 @@ export const consumableStock = (): Record<string, Field> => ({
   currency: text("Currency of the price, by its code.", {
     example: "EUR",
     pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
-    ...supplierForm({ hint: "By its code, such as EUR." }),
+    ...supplierForm({ hint: "Currency code, such as EUR." }),
   }),
   received: received(),
   opened: day("Day of first use.", stockForm({ beside: "received", column: false })),

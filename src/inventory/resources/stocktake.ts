@@ -43,7 +43,7 @@ export const stocktake = ownedResource({
       blank: false,
     }),
     report: json(
-      "Outcome: counts, and the items found, misplaced, missing and unknown, of those that the caller may view.",
+      "Outcome: counts, and the items found, misplaced, missing and unknown that the caller may view.",
       {
         judged: true,
         shown: "extra",

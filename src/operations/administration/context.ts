@@ -51,7 +51,7 @@ export const TaskSchema = answerSchema(
     ended: nullable(Type.String()),
     said: Type.String({ description: "Current activity, or the outcome." }),
     fraction: nullable(Type.Number()),
-    result: nullable(Type.Array(Finding), { description: "The findings of an examination; else null." }),
+    result: nullable(Type.Array(Finding), { description: "Findings of the check; null for other tasks." }),
   },
   "AdministrationTask",
 );

@@ -33,7 +33,7 @@ function corpusRow(corpus: CorpusInfo) {
 export const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
 const corpusAccess = {
   access: "administrator",
-  params: { corpus: ["Its name or hash.", "yeast"] },
+  params: { corpus: ["Name or hash of the corpus.", "yeast"] },
   errors: [404],
 } as const;
 const Upload = Type.Object({
@@ -50,7 +50,7 @@ export const corpusOperations = [
   operation("GET /api/admin/corpora", {
     access: "administrator",
     summary: "List the corpora",
-    returns: pageSchema("In order of addition.", Corpus),
+    returns: pageSchema("Corpora in order of addition.", Corpus),
     run: (_, { scoring }: AdministrationContext) => singlePage(scoring.corpora.list().map(corpusRow)),
   }),
   operation("POST /api/admin/corpora", {
@@ -128,7 +128,7 @@ const Imported = Type.Object({
   version: nullable(Type.String()),
   published: nullable(Type.String()),
   imported: Type.String(),
-  size: Type.Integer({ description: "Number of its classes." }),
+  size: Type.Integer({ description: "Number of motif classes." }),
 });
 const ClassesInUse = answerSchema(
   "The motif classes in use.",

@@ -29,11 +29,11 @@ const counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 
 export const FeatureFile = Type.Object({
   name: Type.String(),
-  format: Type.String({ description: "Name of its format." }),
+  format: Type.String({ description: "Name of the file format." }),
   corpus: Type.String({ description: "The corpus in use at the import." }),
   imported: Type.String(),
   features: Type.Integer(),
-  proteins: Type.Integer({ description: "Proteins of the corpus that have features in it." }),
+  proteins: Type.Integer({ description: "Proteins of the corpus with features in the file." }),
   groups: counts("Features by group."),
   flagged: counts("Features that are not shown, by reason."),
   unmatched: Type.Object({
@@ -60,7 +60,7 @@ function makeRow({ format, groups, flagged, imported, ...info }: FeatureFileInfo
 const Upload = Type.Object({
   name: Type.Optional(
     Type.String({
-      description: "Name of the import; replaces one of the same name.",
+      description: "Name of the import; replaces an import of the same name.",
       examples: ["uniprot"],
     }),
   ),

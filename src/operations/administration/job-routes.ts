@@ -27,12 +27,12 @@ const Job = Type.Object(
     failure: nullable(Text, { description: "Reason of a failure." }),
     attempts: Count,
     name: nullable(Text, { description: "The client's name for the query." }),
-    residues: nullable(Count, { description: "Of the query; null once the job has expired." }),
+    residues: nullable(Count, { description: "Length of the query; null once the job has expired." }),
   },
   { $id: "AdministrationJob" },
 );
 const Worker = Type.Object({
-  alive: Type.Boolean({ description: "Whether it has been started." }),
+  alive: Type.Boolean({ description: "Whether the worker has been started." }),
   job: nullable(Text, { description: "The job that it scores." }),
   helps: nullable(Text, { description: "The job whose search it helps with." }),
   progress: nullable(
@@ -62,14 +62,14 @@ const FarmWorker = Type.Object(
     concurrency: Type.Integer({ description: "Concurrent jobs." }),
     corpora: Type.Array(Text, { description: "Hashes of the corpora that it has verified." }),
     queue: nullable(Text, { description: "The queue that it takes jobs from." }),
-    refusal: nullable(Text, { description: "Why it accepts no jobs." }),
+    refusal: nullable(Text, { description: "Why the worker accepts no jobs." }),
     draining: Type.Boolean(),
     jobs: Type.Array(Type.Object({ id: Text, stage: Text, fraction: Type.Number(), since: Text })),
     families: Type.Array(Text, { description: "Tasks of builds that it has." }),
     counts: Type.Object({ finished: Count, failed: Count, returned: Count }),
     memory: Type.Integer({ description: "Bytes of memory of the process." }),
     since: Text,
-    fits: Type.Boolean({ description: "Whether it accepts jobs now." }),
+    fits: Type.Boolean({ description: "Whether the worker accepts jobs now." }),
   },
   { $id: "FarmWorker" },
 );
@@ -82,9 +82,9 @@ const FarmOn = Type.Object({
   cause: nullable(Text, { description: "Reason of the state; null for there." }),
   pool_works: Type.Boolean({ description: "Whether workers of the server's process may take jobs now." }),
   backlog: Type.Integer({ description: "Jobs that nobody has started." }),
-  oldest: nullable(Text, { description: "When the oldest of them was submitted." }),
+  oldest: nullable(Text, { description: "When the oldest waiting job was submitted." }),
   waiting: Type.Integer({ description: "Jobs in the queue." }),
-  running: Type.Integer({ description: "Jobs that workers have." }),
+  running: Type.Integer({ description: "Jobs that workers are running." }),
   counts: Type.Object({
     offered: Count,
     finished: Count,

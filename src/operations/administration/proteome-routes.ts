@@ -17,7 +17,7 @@ const Estimate = answerSchema(
       description:
         "Families of other corpora that are carried over unless added or removed proteins change them.",
     }),
-    seconds: Type.Number({ description: "Processor time if they can all be carried over." }),
+    seconds: Type.Number({ description: "Processor time if all families can be carried over." }),
     bytes: Type.Integer({ description: "Disk space." }),
   },
   "ProteomeBuildEstimate",
@@ -35,7 +35,7 @@ const BuildSchema = answerSchema(
     submitted: Type.String(),
     ended: nullable(Type.String()),
     stored: nullable(Type.Integer({ description: "Families that it has stored." })),
-    carried: nullable(Type.Integer({ description: "How many of them it carried over from another corpus." })),
+    carried: nullable(Type.Integer({ description: "Number of families carried over from another corpus." })),
     failure: nullable(Type.String({ description: "Reason of a failure." })),
     progress: nullable(
       Type.Object({
@@ -51,7 +51,7 @@ const BuildSchema = answerSchema(
 const Name = Type.String({ pattern: "^[^\\r\\n]{1,200}$" });
 const Selection = bodySchema({
   corpus: Type.Optional(
-    Type.String({ description: "Name or hash of the corpus; by default the one in use." }),
+    Type.String({ description: "Name or hash of the corpus; by default the corpus in use." }),
   ),
   organism: Type.Optional(
     Type.String({
@@ -92,7 +92,7 @@ export const buildOperations = [
     access: "administrator",
     summary: "List builds of families",
     returns: pageSchema(
-      "Builds of the server, newest first, without those of `labd proteome build`.",
+      "Builds of the server, newest first, without builds by `labd proteome build`.",
       BuildSchema,
     ),
     run: (_, { scoring }: AdministrationContext) => singlePage(scoring.builds.list().map(buildRow)),

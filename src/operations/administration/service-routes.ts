@@ -26,7 +26,7 @@ const Backup = Type.Object(
     bytes: Type.Integer({ description: "Size of the database." }),
     compressed_bytes: Count,
     rows: Type.Integer({ description: "Rows of all tables." }),
-    corpora: Type.Integer({ description: "Number of corpora in it." }),
+    corpora: Type.Integer({ description: "Number of corpora in the backup." }),
   },
   { $id: "Backup" },
 );

@@ -63,7 +63,7 @@ export function checkDatabase(
   if (pending.length > 0)
     checks.warning(
       `Migrations are pending: ${pending.join(", ")}.`,
-      "They run when labd serve starts, after a backup.",
+      "Migrations run when labd serve starts, after a backup.",
     );
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (log > LARGE_LOG)
@@ -140,7 +140,7 @@ export function checkBackups(
   if (newest.damaged?.length)
     checks.problem(
       `${shown}, and has damaged content: ${newest.damaged.slice(0, 5).join(", ")}${newest.damaged.length > 5 ? " and more" : ""}.`,
-      "Run labd doctor --deep, which says what to do about each. Until then, the last backups without damage are kept in addition.",
+      "Run labd doctor --deep, which explains how to repair each. Until then, the last undamaged backups are kept in addition.",
     );
   const isDirectory = existsSync(address) && existsSync(dataDirectory);
   if (isDirectory && statSync(address).dev === statSync(dataDirectory).dev)

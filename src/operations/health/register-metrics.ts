@@ -82,7 +82,7 @@ function storageGauges(sources: MetricSources): Gauge[] {
     ["labd_database_bytes", "Size of the database file.", () => readSize(database)],
     [
       "labd_database_damaged",
-      "1 if the database proved to be damaged, so that nothing is written; else 0.",
+      "1 if the database is damaged and writes are refused; else 0.",
       () => Number(isDamaged()),
     ],
     ["labd_wal_bytes", "Size of the database's write-ahead log.", () => readSize(`${database}-wal`)],
@@ -95,7 +95,7 @@ function storageGauges(sources: MetricSources): Gauge[] {
     ],
     [
       "labd_backup_failed",
-      "1 if the last scheduled backup failed and none was made since; else 0.",
+      "1 if the last scheduled backup failed and no later backup succeeded; else 0.",
       () => Number(backupFailed()),
     ],
     [

@@ -96,7 +96,7 @@ export const batchOperations = [
     ...batchAccess,
     summary: "Download the matches of a batch",
     operationId: "downloadBatchMatches",
-    description: "In the order of the batch; the matches of jobs that have finished so far.",
+    description: "The matches of the finished jobs, in the order of the batch.",
     query: MatchesQuery,
     formats: describeContent(TABLE_FORMATS),
     async run({ params: { id }, query }, { batches, handlers, featureSource }: BatchParts) {
@@ -152,7 +152,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
   const areWrong = problems.count("patterns") + problems.count("motifClasses") > 0;
   if (body.proteins && !hasMotifs && !areWrong)
     problems.add(["patterns"], "give a pattern or a motif class.");
-  if (body.proteins && body.skipInvalid) problems.add(["skipInvalid"], "it is for tables only.");
+  if (body.proteins && body.skipInvalid) problems.add(["skipInvalid"], "the parameter is for tables only.");
   problems.throwIfAny();
   if (body.table !== undefined) {
     const patterns = hasMotifs ? [...expressions, ...classes] : undefined;

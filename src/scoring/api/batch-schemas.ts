@@ -22,7 +22,9 @@ export const BatchSubmission = Type.Object(
             identifier: optional(text("The client's name for the protein.")),
             querySequence: optional(text("The protein in one-letter codes, as in a job.")),
             accession: optional(text("Accession, entry name or gene of a protein of the corpus in use.")),
-            line: optional(Type.Integer({ description: "Its line in the client's list.", minimum: 1 })),
+            line: optional(
+              Type.Integer({ description: "Line of the protein in the client's list.", minimum: 1 }),
+            ),
           },
           "A protein: one of querySequence and accession.",
         ),
@@ -65,9 +67,9 @@ export const BatchSchema = object(
     title: text("Number of proteins and motifs."),
     state: oneOf(TASK_STATES, "State of the batch."),
     created: instant("Time when the batch was accepted."),
-    ended: nullable(instant("When its last job ended.")),
+    ended: nullable(instant("When the last job of the batch ended.")),
     message: text("The current activity, or the outcome."),
-    fraction: fraction("Part of its jobs that have ended."),
+    fraction: fraction("Fraction of the jobs that have ended."),
     jobs: object(
       {
         total: count("All jobs."),
@@ -75,9 +77,9 @@ export const BatchSchema = object(
         queued: count("In the queue."),
         running: count("Running."),
         finished: count("With a result."),
-        failed: count("Without a result: failed, cancelled or expired."),
+        failed: count("Jobs without a result: failed, cancelled or expired."),
       },
-      "Number of its jobs by state.",
+      "Number of jobs by state.",
     ),
     scoringModel: oneOf(SCORING_MODELS, "The scoring model."),
     groups: list(
@@ -98,8 +100,8 @@ export const BatchSchema = object(
     links: object(
       {
         self: uri("Address of the batch."),
-        items: uri("Address of its jobs."),
-        events: uri("Address of its events, as of a task."),
+        items: uri("Address of the jobs of the batch."),
+        events: uri("Address of the events of the batch."),
       },
       "Addresses.",
     ),
@@ -126,7 +128,7 @@ export const MatchesQuery = Type.Object({
   rows: Type.Optional(
     oneOf(
       ["all", "best"],
-      "`all`: the matches of all results, as results print them. `best`: the best match of each motif in each protein, with proteins that were not scored.",
+      "`all`: the matches of all results. `best`: the best match of each motif in each protein, and proteins that were not scored.",
       { default: "all" },
     ),
   ),
@@ -141,8 +143,8 @@ export const ItemsSchema = object(
         {
           position: count("Position in the batch, from 0."),
           name: text("The protein."),
-          line: nullable(count("Its line in a list.")),
-          group: count("Group of its motifs, from 0."),
+          line: nullable(count("Line of the protein in a list.")),
+          group: count("Index of the motif group, from 0."),
           job: nullable(text("Identifier of the job; null before it is submitted, and if it cannot be.")),
           state: oneOf(["waiting", ...STATES], "State of the job; waiting before it is submitted."),
           failure: nullable(text("The reason why there is no result.")),

@@ -277,7 +277,7 @@ export const referenceOperations = [
     operationId: "downloadCalibration",
     summary: "Download the calibration of a corpus",
     description:
-      "For signed-in users only. `ETag` is its hash, which results contain after the version of the method.",
+      "For signed-in users only. `ETag` is the hash of the calibration, which results contain after the version of the method.",
     formats: { "text/plain": { schema: { type: "string" } } },
     responses: { 304: { description: "If-None-Match contains its hash." } },
     run: ({ params, request }, { corpora }: JobParts) =>

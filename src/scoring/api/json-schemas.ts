@@ -86,7 +86,8 @@ export const HomologChoiceSchema = Type.Object(
   },
   {
     $id: "HomologChoice",
-    description: "Which hits may be homologs. P values hold for the default choice, otherwise roughly.",
+    description:
+      "Choice of the homologs. P values are exact for the default choice and approximate for others.",
     additionalProperties: false,
   },
 );
@@ -106,7 +107,7 @@ export const Submission = schema(
       ),
       accession: optional(
         text(
-          "A protein of the corpus in use, instead of a sequence: its accession, entry name or gene. A gene of several species is that of the most studied one; `TP53 mouse` chooses another.",
+          "A protein of the corpus in use, instead of a sequence: its accession, entry name or gene. A gene of several species selects the most studied species; `TP53 mouse` selects mouse.",
         ),
       ),
       ...motifFields(),
@@ -200,9 +201,9 @@ export const JobSchema = object(
     links: object(
       {
         self: uri("Address of the job."),
-        events: uri("Address of its events."),
-        result: uri("Address of its result."),
-        scan: uri("Address of its matches in the order of a scan."),
+        events: uri("Address of the events."),
+        result: uri("Address of the result."),
+        scan: uri("Address of the matches in the order of a scan."),
       },
       "Addresses.",
     ),
@@ -215,8 +216,8 @@ export type JobObject = Static<typeof JobSchema>;
 export const CorpusSchema = object(
   {
     ...CorpusFields,
-    bytes: count("Size of its file in bytes."),
-    added: instant("When it was added."),
+    bytes: count("Size of the file in bytes."),
+    added: instant("Time of the upload."),
     method: text(`Version of the method that scores jobs, now ${METHOD}.`),
   },
   "The corpus in use.",
@@ -247,7 +248,7 @@ export const ProteinParameters = Type.Object({
 const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),
-  informationContent: number("Lowest information content of its paths, in bits."),
+  informationContent: number("Lowest information content of the paths through the pattern, in bits."),
 };
 
 export const MotifClassesSchema = object(
@@ -257,14 +258,14 @@ export const MotifClassesSchema = object(
       object(
         {
           name: text("Name, for motifClasses of a submission."),
-          aliases: list(text("A name."), "Other names for it."),
+          aliases: list(text("A name."), "Other names of the class."),
           ...MEANING,
           description: text("Binding partner or function."),
           citation: text("Publication."),
         },
         "A named motif.",
       ),
-      "In the order of the table.",
+      "Motif classes in the order of the table.",
     ),
   },
   "Motif classes.",
@@ -283,7 +284,7 @@ export const PatternRequest = schema(
 
 const SUGGESTIONS = list(
   text("A valid expression."),
-  "Expressions that the caller may have meant: `P..P` for `PxxP`, `P-x(2)-P` or `PXXP`; mostly none for a valid one.",
+  "Expressions that the caller may have meant: `P..P` for `PxxP`, `P-x(2)-P` or `PXXP`; usually empty for a valid expression.",
 );
 
 export const PatternSchema = object(

@@ -36,11 +36,11 @@ export const ProteomeSchema = object(
         {
           name: nullable(text("Scientific name.")),
           taxon: nullable(count("NCBI's number.")),
-          proteins: count("Its proteins with a family."),
+          proteins: count("Proteins of the organism with a family."),
         },
         "An organism.",
       ),
-      "Organisms with most such proteins, at most 200.",
+      "The organisms with the most families, at most 200.",
     ),
   },
   "The part of the corpus in use that can be searched.",
@@ -85,7 +85,7 @@ const ProteomeMatchSchema = object(
   {
     protein: ProteinSchema,
     before: text("Up to four residues before the match."),
-    after: text("Up to four residues after it."),
+    after: text("Up to four residues after the match."),
     ...MATCH,
     ...matchProperties(PROTEOME_TABLE),
     notes: nullable(RowNotesSchema),
@@ -126,7 +126,7 @@ export const ProteomeSearchSchema = object(
     motifClass: nullable(text("Name of the motif class by which it was requested.")),
     scoringModel: oneOf(SCORING_MODELS, "The scoring model."),
     organism: nullable(text("The organism as requested; null for all.")),
-    organismName: nullable(text("Its scientific name, if known.")),
+    organismName: nullable(text("Scientific name, if known.")),
     searched: count("Proteins searched so far."),
     total: count("Proteins to search; 0 until the search runs."),
     missing: count("Selected proteins that have no family and are not searched."),
@@ -142,7 +142,7 @@ export const ProteomeSearchSchema = object(
         },
         "Matches with about the same P value.",
       ),
-      "Number of all matches by overall P value, of those below 0.5.",
+      "Number of matches with an overall P value below 0.5, by P value.",
     ),
     facets: object(
       Object.fromEntries(
@@ -153,7 +153,7 @@ export const ProteomeSearchSchema = object(
       "Choices of each filter, with the number of matches that pass the others.",
     ),
     passing: count("Matches that pass the filters."),
-    results: list(Type.Unsafe<ProteomeMatchObject>(ProteomeMatchSchema), "The requested page of them."),
+    results: list(Type.Unsafe<ProteomeMatchObject>(ProteomeMatchSchema), "The requested page of matches."),
     links: object(
       { self: uri("Address of the search."), matches: uri("Address of all matches, to download.") },
       "Addresses.",

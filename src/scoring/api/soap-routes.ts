@@ -101,7 +101,7 @@ const SHOW = {
   ],
   responses: {
     200: { description: "The document.", content: xml() },
-    302: { description: "Without a parameter: the guide to the service." },
+    302: { description: "Without a parameter, the guide to the service." },
     ...errorResponses(404),
   },
 };

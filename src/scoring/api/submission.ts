@@ -34,7 +34,10 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
   const query = problems.collect(() => readQuery(body, context));
   const common = readCommon(body, context, problems);
   if (common.homologs && body.alignment !== undefined)
-    problems.add(["homologs"], "the homologs are the rows of the alignment. Remove others from it.");
+    problems.add(
+      ["homologs"],
+      "the homologs are the rows of the alignment. Remove rows from the alignment instead.",
+    );
   if (body.alignmentQuery !== undefined && body.alignment === undefined)
     problems.add(["alignmentQuery"], "give the alignment, too.");
   problems.throwIfAny();

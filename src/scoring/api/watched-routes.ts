@@ -33,11 +33,11 @@ const WatchedSchema = object(
     queryLength: count("Residues of the query."),
     patterns: JobSchema.properties.patterns,
     homologs: JobSchema.properties.homologs,
-    created: instant("When it was saved."),
+    created: instant("When the query was saved."),
     job: uuid("The job with its latest result."),
     state: oneOf(
       STATES,
-      "current: scored against the corpus in use; waiting, running: to be scored again; failed: it could not be, or that was cancelled.",
+      "current: scored against the corpus in use; waiting, running: being scored again; failed: scoring again failed or was cancelled.",
     ),
     failure: nullable(text("Why it failed.")),
   },
@@ -60,7 +60,7 @@ const ChangesSchema = object(
       object(
         {
           query: uuid("The watched query."),
-          found: instant("When it was found."),
+          found: instant("When the change was found."),
           comparison: Type.Unsafe<Comparison>(ComparisonSchema),
         },
         "A query with changed verdicts. The comparison has up to 20 of the matches whose verdict changed.",

@@ -190,7 +190,7 @@ export class FeatureFiles {
       const near = nearest(name, names);
       const hint =
         names.length === 0
-          ? "None is imported."
+          ? "No file is imported."
           : `Choose from ${(near.length > 0 ? near : names).join(", ")}.`;
       throw new Problem("not_found", `features ${name}: no imported file has this name. ${hint}`);
     }

@@ -7,13 +7,13 @@ import { type Flag, FLAGS } from "./feature-files.ts";
 const FeatureSchema = object(
   {
     group: oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Its group."),
-    type: text("The source's word for it, such as `Modified residue`."),
+    type: text("Type of feature in the words of the source, such as `Modified residue`."),
     start: count("First residue, from 1."),
     end: count("Last residue."),
     name: text("Name or description; for an ELM instance its motif class."),
     id: text("Identifier in the source; may be empty."),
     source: text("Database or program."),
-    logic: Type.Optional(text("Of an ELM instance: such as `true positive` or `false positive`.")),
+    logic: Type.Optional(text("Logic of an ELM instance, such as `true positive` or `false positive`.")),
     structures: Type.Optional(list(text("An entry of the PDB."), "Structures of an ELM instance.")),
   } satisfies Record<keyof Feature, object>,
   "A feature of a protein, from an imported file.",
@@ -30,11 +30,11 @@ export const NotesSchema = object(
       object(
         {
           accession: text("The homolog."),
-          organism: nullable(text("Its organism, if known.")),
+          organism: nullable(text("Organism of the protein, if known.")),
           id: text("Identifier of the instance."),
           start: count("First residue in the homolog."),
           end: count("Last residue in the homolog."),
-          logic: text("As ELM words it, such as `true positive`."),
+          logic: text("Logic of the instance in ELM's words, such as `true positive`."),
         },
         "An instance in a homolog.",
       ),
@@ -52,8 +52,8 @@ export const NotesSchema = object(
 
 export const FeaturesSchema = object(
   {
-    protein: nullable(text("Accession of the protein whose features these are; null if it has none.")),
-    features: list(FeatureSchema, "In the order of the imported files."),
+    protein: nullable(text("Accession of the protein with these features; null without one.")),
+    features: list(FeatureSchema, "Features in the order of the imported files."),
     flagged: object(
       Object.fromEntries(
         (Object.keys(FLAGS) as Flag[]).map((flag) => [
@@ -63,7 +63,7 @@ export const FeaturesSchema = object(
       ),
       "Numbers of features that are not listed, by reason.",
     ),
-    notes: list(NotesSchema, "Per match, in the order of the numbers."),
+    notes: list(NotesSchema, "Notes per match, in the order of the match numbers."),
   },
   "Features of a query and its matches.",
   "KnownFeatures",

@@ -71,13 +71,13 @@ export function detectFormat(head: string): FeatureFormatName {
   if (text.startsWith("<"))
     throw new Problem(
       "invalid_request",
-      `The file is XML, which is not read. Download the same entries from UniProt as text or JSON. Formats that are read: ${titles}.`,
+      `XML files are not supported. Download the entries from UniProt as text or JSON. Supported formats: ${titles}.`,
     );
   const begins = JSON.stringify((lines[0] ?? text).slice(0, 80));
   throw new Problem(
     "invalid_request",
     text === ""
       ? "The file is empty."
-      : `The file has none of the formats that are read (${titles}). It begins with ${begins}.`,
+      : `The format of the file is not supported (${titles}). The file begins with ${begins}.`,
   );
 }

@@ -129,7 +129,12 @@ const HOMOLOG: ComplexType<Prediction["homologs"][number] & { number: number }> 
   name: "Homolog",
   meaning: readDescription(HomologSchema),
   parts: [
-    computed("homologNumber", "int", "From 1, best first; matches refer to it.", (h) => h.number),
+    computed(
+      "homologNumber",
+      "int",
+      "Number from 1, best first; matches refer to this number.",
+      (h) => h.number,
+    ),
     ...fields<Prediction["homologs"][number]>(HomologSchema, [
       "accession",
       "description",
@@ -148,13 +153,13 @@ const POSITION: ComplexType<{ number: number; residue: string; conservation: num
   meaning: "One residue of a match.",
   parts: [
     computed("residueNumber", "int", "Position in the query, from 1.", (p) => p.number),
-    computed("residue", "string", "Its one-letter code.", (p) => p.residue),
+    computed("residue", "string", "One-letter code of the residue.", (p) => p.residue),
     {
       name: "conservation",
       type: "double",
       occurs: "optional",
       meaning:
-        "Weighted fraction of the homologs that keep it, 0 to 1; missing at wildcards and without homologs.",
+        "Weighted fraction of the homologs that keep the residue, 0 to 1; missing at wildcards and without homologs.",
       read: ({ conservation }) => (conservation === null ? [] : [conservation]),
     },
   ],

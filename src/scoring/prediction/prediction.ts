@@ -42,8 +42,8 @@ export const choice = <Name extends ChoiceName>(name: Name, description: string)
 export const caveats = (what: string): string => `Caveats about ${what}.`;
 
 export const CorpusFields = {
-  name: text("Its name on this server."),
-  hash: text("SHA-256 of its content: equal hashes mean equal corpora."),
+  name: text("Name of the corpus on this server."),
+  hash: text("SHA-256 of the content: equal hashes mean equal corpora."),
   sequences: count("Number of sequences."),
   residues: count("Total number of residues.", { format: "int64" }),
 };
@@ -55,11 +55,11 @@ export const CorpusSchema = object(
 
 export const ProteinSchema = object(
   {
-    accession: text("Its identifier in the corpus."),
+    accession: text("Identifier in the corpus."),
     entryName: nullable(text("UniProt's name of the entry, such as P53_HUMAN.")),
     name: text("Name of the protein; may be empty."),
-    gene: nullable(text("Symbol of its gene.")),
-    organism: nullable(text("Scientific name of its organism.")),
+    gene: nullable(text("Gene symbol.")),
+    organism: nullable(text("Scientific name of the organism.")),
     taxon: nullable(count("NCBI's number of the organism.")),
     length: count("Number of residues."),
   },
@@ -74,15 +74,15 @@ export const PROTEIN_OF_QUERY =
 
 export const HomologSchema = object(
   {
-    accession: text("Its identifier in the corpus."),
-    description: text("Its description in the corpus."),
+    accession: text("Identifier in the corpus."),
+    description: text("Description in the corpus."),
     organism: nullable(text("Organism or species code, if known.")),
-    gene: Type.Optional(nullable(text("Symbol of its gene, if known."))),
+    gene: Type.Optional(nullable(text("Gene symbol, if known."))),
     identity: fraction("Identical residues per aligned pair of residues, 0 to 1."),
     coverage: fraction("Fraction of the query that is aligned to its residues, 0 to 1."),
     bitScore: nullable(number("Bit score of the local alignment.")),
     eValue: nullable(number("E-value: number of hits with this score expected by chance.")),
-    weight: fraction("Its weight from the tree; nearly identical proteins share a weight."),
+    weight: fraction("Weight from the tree; nearly identical proteins share a weight."),
   },
   "A homologous protein of the corpus that contributes to the scores.",
 );
@@ -94,8 +94,8 @@ export const HomologAtMatchSchema = object(
       "HomologState",
       "conserved: the motif is kept in place; shifted: kept nearby; substituted: residues that the motif forbids; gap: mostly deleted; missing: largely beyond the ends of the homolog's alignment.",
     ),
-    residues: text("Its residues at the match: - is a gap, insertions are lower case."),
-    retention: nullable(fraction("How far it keeps the match, 0 to 1.")),
+    residues: text("Residues of the homolog at the match: - is a gap, insertions are lower case."),
+    retention: nullable(fraction("Degree to which the homolog keeps the match, 0 to 1.")),
   },
   "A match in one homolog.",
 );
@@ -169,7 +169,7 @@ export const MatchSchema = object(
           "Weighted fraction of the homologs that keep the residue; null at wildcards and without homologs.",
         ),
       ),
-      "Per residue of the match.",
+      "Values per residue of the match.",
     ),
     atHomologs: list(HomologAtMatchSchema, "The match in each homolog."),
     contributions: Type.Optional(ContributionsSchema),
@@ -183,8 +183,8 @@ export const PatternSchema = object(
     expression: text("The regular expression."),
     name: nullable(text("Name of the motif class by which it was requested.")),
     explanation: text("The pattern in words."),
-    informationContent: number("Lowest information content of its paths, in bits."),
-    matches: list(MatchSchema, "In the order of the query."),
+    informationContent: number("Lowest information content of the paths through the pattern, in bits."),
+    matches: list(MatchSchema, "Residues in the order of the query."),
     warnings: list(Type.String(), caveats("the pattern")),
   },
   "A requested pattern, also if it has no match.",
@@ -195,21 +195,23 @@ const AlignmentSchema = object(
     query: text("The residues of the query."),
     rows: list(
       text("One character per residue of the query, - for a gap; insertions in lower case (A3M)."),
-      "Per homolog; it does not reach the gaps at both ends.",
+      "One row per homolog; gaps at both ends are beyond its alignment.",
     ),
     conservation: list(
       nullable(
-        fraction("Weighted fraction of the homologs with the same residue, among those that reach it."),
+        fraction(
+          "Weighted fraction of the homologs with the residue of the query, among homologs that reach it.",
+        ),
       ),
-      "Per residue of the query, in hundredths; null where no homolog reaches.",
+      "Values per residue of the query, in hundredths; null where no homolog is aligned.",
     ),
     disorder: list(
       fraction("Predicted disorder, 0 to 1; regions above 0.5 are disordered."),
-      "Per residue of the query, in hundredths.",
+      "Values per residue of the query, in hundredths.",
     ),
     order: list(
       fraction("Predicted confidence of AlphaFold (pLDDT), 0 to 1; 0.7 and more is folded."),
-      "Per residue of the query, in hundredths.",
+      "Values per residue of the query, in hundredths.",
     ),
   },
   "The alignment from which the scores were computed.",
@@ -225,7 +227,7 @@ export const ResultSchema = object(
     queryLength: count("Residues of the query."),
     corpus: nullable(CorpusSchema),
     homologs: list(HomologSchema, "Best first."),
-    patterns: list(PatternSchema, "In the order of the request: expressions, then motif classes."),
+    patterns: list(PatternSchema, "Patterns in the order of the request: expressions, then motif classes."),
     alignment: AlignmentSchema,
     tree: text("The query, named `query`, and its homologs in Newick notation; empty without homologs."),
     warnings: list(Type.String(), caveats("the prediction")),

@@ -22,15 +22,15 @@ import { patternName } from "../table/match-row.ts";
 const NumbersSchema = object(
   {
     number: count("Number of the match over all motifs of the result, from 1."),
-    overallVerdict: nullable(choice("OverallVerdict", "As in the result.")),
-    overallPValue: nullable(fraction("As in the result.")),
-    overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
-    z: nullable(number("As in the result.")),
+    overallVerdict: nullable(choice("OverallVerdict", "Value in the result.")),
+    overallPValue: nullable(fraction("Value in the result.")),
+    overallPValueIs: nullable(choice("PValueKind", "Value in the result.")),
+    z: nullable(number("Value in the result.")),
     verdict: choice("Verdict", "Conservation alone, as in the result."),
     score: nullable(fraction("Conservation score, as in the result.")),
-    expected: nullable(fraction("As in the result.")),
-    pValue: nullable(fraction("Of conservation, as in the result.")),
-    pValueIs: nullable(choice("PValueKind", "As in the result.")),
+    expected: nullable(fraction("Value in the result.")),
+    pValue: nullable(fraction("P value of conservation in the result.")),
+    pValueIs: nullable(choice("PValueKind", "Value in the result.")),
     kept: count("Homologs that keep the match."),
     homologs: count("Homologs that reach the match."),
   },
@@ -43,9 +43,9 @@ const state = (description: string) => nullable(choice("HomologState", descripti
 
 const HomologSchema = object(
   {
-    accession: text("Its identifier in the corpus."),
+    accession: text("Identifier in the corpus."),
     organism: nullable(text("Organism or species code, if known.")),
-    a: state("State of the match in it; null if it is no homolog in the first result."),
+    a: state("State of the match in the homolog; null if the protein is not a homolog in the first result."),
     b: state("State in the second result."),
   },
   "A homolog in which the results differ.",
@@ -62,7 +62,7 @@ const MatchSchema = object(
     b: nullable(NumbersSchema, { description: "Null if only the first result has the match." }),
     responsible: list(
       HomologSchema,
-      "Homologs of only one result, or with another state: of matches with another verdict, else none.",
+      "For matches whose verdict changed: homologs of only one result or with another state.",
     ),
   },
   "A match.",
@@ -79,7 +79,7 @@ const SideSchema = object(
     corpus: nullable(CorpusSchema),
     homologs: count("Number of homologs."),
     onlyHere: list(text("An accession."), "Homologs that the other result lacks."),
-    warnings: list(text("A caveat."), "Such as the choice of homologs."),
+    warnings: list(text("A caveat."), "Other differences, such as the choice of homologs."),
   },
   "A result.",
   "ComparedResult",

@@ -41,7 +41,7 @@ export const DOCUMENT_FORMATS = {
     contentType: "text/x-fasta; charset=utf-8",
     aliases: ["text/fasta"],
     extension: "fasta",
-    sentence: "The same alignments as aligned FASTA, one after the other; `match` selects one.",
+    sentence: "One alignment per match as aligned FASTA, one after the other; `match` selects one.",
     print: printAlignedFasta,
   },
   a3m: {

@@ -26,7 +26,7 @@ export const PROTEOME_FORMATS = {
     contentType: "application/x-ndjson",
     aliases: [],
     extension: "jsonl",
-    sentence: "One object per match, each on a line of its own.",
+    sentence: "One JSON object per line and match.",
   },
 } as const satisfies Record<string, FileFormat>;
 export type ProteomeFormatName = keyof typeof PROTEOME_FORMATS;

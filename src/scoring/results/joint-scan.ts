@@ -34,17 +34,17 @@ const JointProteinSchema = object(
 type JointMatch = ScanMatch & { of: number };
 
 const JointMatchSchema = object(
-  { of: count("Index of its protein, from 0."), ...SCAN_MATCH },
+  { of: count("Index of the protein, from 0."), ...SCAN_MATCH },
   "A match; group and isBest refer to matches of one protein.",
 );
 
 export const JointScanSchema = object(
   {
     tested: count("Number of matches with a P value in all proteins, over which q-values are computed."),
-    proteins: list(JointProteinSchema, "In the order of the request."),
+    proteins: list(JointProteinSchema, "Proteins in the order of the request."),
     matches: list(
       Type.Unsafe<JointMatch>(JointMatchSchema),
-      "Those that the filters leave, best first unless ordered otherwise.",
+      "Matches that pass the filters, best first by default.",
     ),
   },
   "The matches of several jobs in one order.",

@@ -48,7 +48,7 @@ export const ScanSchema = object(
     disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
     matches: list(
       Type.Unsafe<ScanMatch>(object(SCAN_MATCH, "A match.")),
-      "Those that the filters leave, best first unless ordered otherwise.",
+      "Matches that pass the filters, best first by default.",
     ),
     warnings: list(text("A caveat."), caveats("the scan")),
   },

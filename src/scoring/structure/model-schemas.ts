@@ -11,17 +11,20 @@ export const ModelSchema = object(
     ),
     format: oneOf(["mmcif", "pdb"], "Format of the file."),
     isPrediction: Type.Boolean({
-      description: "Whether its B factors are confidences (pLDDT) of a predicted structure.",
+      description: "Whether the B factors are confidences (pLDDT) of a predicted structure.",
     }),
     chain: text("The chain that is the query; may be empty in PDB files."),
     chains: list(text("Name of a chain."), "All protein chains of the file."),
     identity: fraction("Identical fraction of the aligned residues, 0 to 1."),
     residues: list(
-      nullable(text("Its number in the model, with insertion code, such as 27A.")),
-      "Per residue of the query; null where the model has none.",
+      nullable(text("Residue number in the model, with insertion code, such as 27A.")),
+      "Values per residue of the query; null where the model has no residue.",
     ),
     pLddt: nullable(
-      list(nullable(number("pLDDT, 0 to 100.")), "Per residue of the query, if the structure is predicted."),
+      list(
+        nullable(number("pLDDT, 0 to 100.")),
+        "Values per residue of the query, if the structure is predicted.",
+      ),
     ),
     mismatches: list(
       text("Residue of the query, its position and the residue of the model, such as R175H."),

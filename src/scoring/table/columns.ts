@@ -80,7 +80,7 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "overall_p_is",
     title: "P is",
-    description: "Whether P is an estimate, or a bound at the end of the simulated range.",
+    description: "Whether P is an estimate or a bound at the end of the simulated range.",
     type: "text",
     choices: P_VALUE_KINDS,
     json: "overallPValueIs",
@@ -188,7 +188,8 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "kept",
     title: "Kept in homologs",
-    description: "Homologs that have the motif here or nearby, of those that reach the match.",
+    description:
+      "Number of homologs that have the motif here or nearby, among homologs that reach the match.",
     type: "count",
     json: "kept",
     of: "match",
@@ -198,7 +199,7 @@ export const COLUMNS: readonly Column[] = [
       kind: "choice",
       name: "kept",
       title: "Kept in homologs",
-      description: "Only matches that these per cent of the homologs keep.",
+      description: "Only matches that this percentage of the homologs keeps.",
       choices: KEPT_BANDS,
       readValue: forMatch(keptBand),
     },
@@ -259,7 +260,8 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "group",
     title: "Group",
-    description: "Matches that overlap by half of the shorter one have the same number, from 1.",
+    description:
+      "Number of the group, from 1: matches that overlap by half of the shorter match form a group.",
     type: "count",
     json: "group",
     of: "ranking",
@@ -268,7 +270,7 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "best_of_group",
     title: "Best of group",
-    description: "Whether it is the best match of its group.",
+    description: "Whether the match is the best of its group.",
     type: "boolean",
     json: "isBest",
     of: "ranking",

@@ -5,9 +5,9 @@ import { useQuery } from "../page.tsx";
 
 /** Why signing in at the provider failed, by the code in the address. */
 const REASONS: Readonly<Record<string, string>> = {
-  away: "It does not respond. Try again in a few minutes, or use a password of this server.",
-  refused: "It did not confirm your identity.",
-  invalid: "Its response could not be verified. The log has details for administrators.",
+  away: "The provider does not respond. Try again in a few minutes, or use a password of this server.",
+  refused: "The provider did not confirm your identity.",
+  invalid: "The provider's response could not be verified. The log has details for administrators.",
   expired: "The sign-in took too long, or was started in another browser. Start again.",
   throttled: "Too many attempts have failed. Wait a few minutes.",
   not_allowed: "None of your groups may sign in. Ask an administrator.",

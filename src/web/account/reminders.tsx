@@ -54,7 +54,7 @@ function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Remi
     <>
       <FormError of={form} />
       <p>
-        {enabled ? `On: they go to ${email || "no address; add one above"}.` : "Off."}{" "}
+        {enabled ? `On. Reminders go to ${email || "no address; add one above"}.` : "Off."}{" "}
         {sent !== null && (
           <>
             The last one was sent <Time at={sent} />.

@@ -30,12 +30,12 @@ export function UserDialog(props: {
       onClose={onClose}
       initial={initialValues(user)}
       fields={[
-        ...(user ? [] : [{ ...usernameField("off"), hint: "It cannot be changed later." }]),
+        ...(user ? [] : [{ ...usernameField("off"), hint: "The username cannot be changed later." }]),
         ...personFields("off"),
         {
           name: "primary_group",
           label: "Primary group",
-          hint: "Owns the records that the person creates; its members can view them.",
+          hint: "Members of the group can view the records that the person creates.",
           kind: "select",
           choices: groups,
         },

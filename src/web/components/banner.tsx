@@ -65,11 +65,11 @@ const NEXT_STEPS: Readonly<Record<number, string>> = {
   400: CORRECT,
   401: "You will return to this page.",
   403: "Ask an administrator for access.",
-  404: "It may have been deleted, it may not be shared with you, or the link may be incomplete.",
+  404: "The record may have been deleted, it may not be shared with you, or the link may be incomplete.",
   // The message says why.
   409: "",
   410: "It has expired. Create it again.",
-  412: "Somebody else has changed it. Reload the page to see the current version.",
+  412: "Another user has changed the record. Reload the page to see the current version.",
   413: CORRECT,
   415: CORRECT,
 };

@@ -218,7 +218,7 @@ function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: (
         onUndone();
       }}
     >
-      <p class="hint">They go to free slots of the same location, and share lot, supplier and dates.</p>
+      <p class="hint">Aliquots go to free slots of this location, and keep lot, supplier and dates.</p>
     </FormDialog>
   );
 }

@@ -133,7 +133,7 @@ export function Terms({ category }: { category: string }) {
   return (
     <p class="hint beside">
       {names === ""
-        ? "It has no terms yet."
+        ? "The category has no terms yet."
         : more > 0
           ? `${names} and ${formatCount(more)} more.`
           : `${names}.`}{" "}

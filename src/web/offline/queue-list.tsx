@@ -25,7 +25,7 @@ export function QueueList({ person, changes }: { person: string; changes: readon
     if (!about || all === 1) return void decide(discard, key);
     confirm({
       title: `Discard ${about.name}?`,
-      text: `Its ${pluralize(all - 1, "other change")} on this device will be discarded, too.`,
+      text: `The ${pluralize(all - 1, "other change")} of this stocktake on this device will be discarded, too.`,
       verb: "Discard the stocktake",
       run: () => decide(discard, key),
     });

@@ -60,7 +60,7 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
           </LinkButton>
         )}
         <LinkButton icon="upload" href={href(`${pagePath("stocks/consumables")}/import`)}>
-          Import what is in them
+          Import their contents
         </LinkButton>
         <Button icon="plus" onClick={onAgain}>
           Build another

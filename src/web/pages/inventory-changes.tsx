@@ -16,7 +16,7 @@ const LOADED = 50;
 const InventoryChanges = () => (
   <>
     <PageHead title="Recent changes" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
-      Every change can be undone by those who could make it, as long as its values are still there.
+      Users with permission to edit a record can undo its changes, until it is changed again.
     </PageHead>
     <SignInFirst to="see and undo changes">
       <Changes />

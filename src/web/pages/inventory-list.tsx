@@ -215,7 +215,7 @@ function NoRecords({ of, filters }: { of: Declaration; filters: Filters }) {
       <p>
         {session
           ? "Add the first one, or import a spreadsheet."
-          : "Public records are visible to everyone. Sign in to see those of your groups."}
+          : "Public records are visible to everyone. Sign in to see the records of your groups."}
       </p>
       <div class="actions">
         {session ? (

@@ -76,7 +76,7 @@ const toForm = ({ motifClass, expression, organism }: Search) => ({
 const LoadError = ({ error, retry }: { error: unknown; retry: () => void }) =>
   error instanceof ApiError && error.status === 404 ? (
     <Empty title="This search has expired">
-      <p>It was removed to make room for others, or the link is incomplete.</p>
+      <p>The search was removed to make room for newer ones, or the link is incomplete.</p>
       <LinkButton href={href("/proteome")}>Search again</LinkButton>
     </Empty>
   ) : (

@@ -130,7 +130,7 @@ const isComplete = ({ alignment }: Result): boolean => alignment?.order !== unde
 const EarlierResult = ({ job, fileName }: { job: Job; fileName: string }) => (
   <div class="stack">
     <Empty title="This result was scored by an earlier version">
-      <p>It has no overall verdicts. Score the protein again to see them.</p>
+      <p>The result has no overall verdicts. Score the protein again to see them.</p>
       <LinkButton href={href("/score", { from: job.id })}>Score again</LinkButton>
     </Empty>
     <Downloads job={job.id} fileName={fileName} />

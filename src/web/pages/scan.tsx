@@ -88,7 +88,7 @@ function ScanPage() {
           <Checkbox label="Stay on this page and list the scans" checked={isListing} onChange={setListing} />
         )}
         {person !== undefined && (
-          <Checkbox label="Move what is scanned" checked={isMoving} onChange={setMoving} />
+          <Checkbox label="Move the scanned records" checked={isMoving} onChange={setMoving} />
         )}
         <p class="hint">
           <a href={href("/inventory/offline")}>Offline use</a>: scan and move without a network.

@@ -53,8 +53,8 @@ export function AlignmentField(props: {
         </FileButton>
       </div>
       <TextField
-        label="Your protein in it"
-        hint="Identifier of its row; by default the first row."
+        label="Row of your protein"
+        hint="Identifier of the query row; by default the first row."
         optional
         value={value.query}
         onInput={(query) => onChange({ ...value, query })}

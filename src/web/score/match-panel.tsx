@@ -35,7 +35,7 @@ const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }
   },
   chainOrder: {
     name: "Order of the chain",
-    help: "Of the whole protein, predicted. A disordered match says more in a folded protein.",
+    help: "Predicted for the whole protein. A disordered match is stronger evidence in a folded protein.",
   },
   burial: {
     name: "Burial",
@@ -174,7 +174,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
         <thead class="unseen">
           <tr>
             <th scope="col">Evidence</th>
-            <th scope="col">For or against</th>
+            <th scope="col">Evidence for or against</th>
             <th scope="col">Contribution to z</th>
           </tr>
         </thead>

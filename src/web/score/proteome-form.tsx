@@ -102,7 +102,7 @@ const ClassField = (props: {
 }) => (
   <Combobox<MotifClass>
     label="Motif class"
-    hint="Found by any word of its name, partner or expression."
+    hint="Search by any word of the name, partner or expression."
     placeholder="Name, partner or expression"
     shown={props.value}
     errors={props.errors}

@@ -114,7 +114,8 @@ test("names with special characters are addressable, and all types by their id",
   expect(await names(`annotations__${types.twin}=p`)).toEqual([]);
 });
 
-const NOT_SEARCHABLE = "Values of this annotation type cannot be searched: its searchable is false.";
+const NOT_SEARCHABLE =
+  "Values of this annotation type cannot be searched. Set searchable to true in the annotation type.";
 const ambiguous = () =>
   `Several types have this name. Give the id of one: ${types.twin} (annotation type, labelled "twin"); ${types["twin property"]} (custom property type of stocks.specimen FISH, labelled "twin").`;
 test.each<[query: string, parameter: string, message: () => string, as?: string]>([

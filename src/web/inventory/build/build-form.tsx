@@ -64,7 +64,7 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
           <Picker label="Room" optional creates to={ROOMS} value={place} onChoose={setPlace} />
         </Card>
       )}
-      <Card title="What to build">
+      <Card title="Levels to build">
         <SelectField
           label="Start from"
           value={preset}
