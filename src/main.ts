@@ -4,7 +4,7 @@ import { VERSION } from "./version.ts";
 
 // The modules of commands are not loaded by a request process, which the server starts and which needs half of them.
 if (import.meta.main) {
-  // They would end the process; some administrators send them to every service, as for rotating logs.
+  // These signals would end the process; some administrators send them to every service, as for rotating logs.
   if (process.platform !== "win32") for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
   const words = process.argv.slice(2);
   const code =

@@ -170,7 +170,7 @@ export interface ProblemDetails {
   list?: readonly unknown[];
   /** Methods for `Allow`, with 405. */
   allow?: string;
-  /** Further headers, such as WWW-Authenticate. */
+  /** Additional headers, such as WWW-Authenticate. */
   headers?: Record<string, string>;
   /** The underlying error: logged, never shown. */
   cause?: unknown;

@@ -10,7 +10,7 @@ export type AuditDetail = {
 
 /** An event to record. Never contains secrets: no password, token or cookie, nor text typed where one is expected. */
 export interface AuditEvent {
-  /** Such as `token.revoke`; the object comes first. */
+  /** Action such as `token.revoke`; the object comes first. */
   action: string;
   subject?: { kind: string; id: string | null };
   outcome?: "done" | "refused" | "throttled";
@@ -19,7 +19,7 @@ export interface AuditEvent {
 
 /** An entry in lists and exports. */
 export interface AuditEntry extends Omit<Origin, "token"> {
-  /** From 1, without gaps. */
+  /** Sequence number from 1, without gaps. */
   seq: number;
   /** RFC 3339, UTC, with milliseconds. */
   time: string;
@@ -32,7 +32,7 @@ export interface AuditEntry extends Omit<Origin, "token"> {
   hash: string;
 }
 
-/** The end of the hash chain. A copy of it elsewhere can later prove that earlier entries are unchanged. */
+/** The end of the hash chain. A copy in another place can later prove that earlier entries are unchanged. */
 export type AuditHead = Pick<AuditEntry, "seq" | "hash">;
 
 export interface AuditFilter {

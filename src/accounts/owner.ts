@@ -3,7 +3,7 @@ import { newSecret, sha256 } from "../platform/secret.ts";
 import { Problem } from "../problem.ts";
 import type { Actor } from "../platform/actor.ts";
 
-/** As whom a caller may change jobs and searches. */
+/** Keys of the owners on whose behalf a caller may change jobs and searches. */
 export interface Owner {
   /** Keys of the caller as owner: the account's, and that of the secret of a browser or program. */
   keys: readonly string[];

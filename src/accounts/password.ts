@@ -3,7 +3,7 @@ import { Problem } from "../problem.ts";
 
 /** Argon2id with OWASP's minimum parameters: 19 MiB, two passes. */
 const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
-/** In UTF-16 code units. */
+/** Length in UTF-16 code units. */
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 1024;
 
@@ -29,7 +29,7 @@ export class Passwords {
     return this.semaphore.run(() => Bun.password.hash(password, HASHING));
   }
 
-  /** True if the hash is that of the password; without a hash false, after the same time. @throws Problem busy */
+  /** True if the hash matches the password; without a hash false, after the same time. @throws Problem busy */
   async verify(password: string, hash: string | null): Promise<boolean> {
     const isPossible = password !== "" && password.length <= MAX_LENGTH;
     const verify = () => Bun.password.verify(isPossible ? password : "-", hash ?? DECOY);

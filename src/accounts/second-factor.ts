@@ -14,7 +14,7 @@ export const SECOND_FACTOR_KEY = "second-factor.key";
 
 export interface SecondFactor {
   username: string;
-  /** When it was turned on: milliseconds since 1970-01-01 UTC. */
+  /** Time when the second factor was turned on: milliseconds since 1970-01-01 UTC. */
   since: number;
   recovery_codes: number;
 }

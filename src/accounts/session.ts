@@ -30,7 +30,7 @@ export interface Session {
   expires: number;
   /** True if a provider authenticated the user, with the factors that it requires. */
   external: boolean;
-  /** When the user last authenticated: milliseconds since 1970-01-01 UTC; 0 if unknown. */
+  /** Time of the last authentication: milliseconds since 1970-01-01 UTC; 0 if unknown. */
   confirmedAt: number;
 }
 
@@ -40,7 +40,7 @@ export interface ProviderSession {
   hours: number;
   /** The provider's identifier of the session, if it has one. */
   session: string | null;
-  /** When the user authenticated there: milliseconds since 1970-01-01 UTC; 0 if unknown. */
+  /** Time of the authentication at the provider: milliseconds since 1970-01-01 UTC; 0 if unknown. */
   confirmed: number;
 }
 
@@ -48,7 +48,7 @@ export interface ProviderSession {
 export interface SessionRecord {
   id: string;
   created: number;
-  /** To the minute. */
+  /** Time of the last use, to the minute. */
   last_used: number;
   expires: number;
   agent: string;
@@ -100,7 +100,7 @@ export class Sessions {
     };
   }
 
-  /** The session of a request; undefined if it has none or it has ended. */
+  /** The session of a request; undefined without a session or after its end. */
   find(request: Request): Session | undefined {
     const secret = this.readSecret(request);
     if (secret === undefined) return undefined;
@@ -251,7 +251,7 @@ export class Sessions {
     return ownOrigin(request, this.options).startsWith("https:");
   }
 
-  /** The cookie that removes that of a request, whose session has ended; undefined if it has none. */
+  /** The cookie that removes the cookie of an ended session; undefined if the request has no session cookie. */
   endedCookie(request: Request): string | undefined {
     const given = readCookie(request, this.cookieName(request));
     return given ? this.cookie("", 0, request) : undefined;

@@ -50,7 +50,7 @@ const MAX_REMEMBERED = 1000;
 
 /** Signing in by password. Every way to do so passes here, and with it throttling and the second factor. */
 export class SignIns {
-  /** By account, and known browser or address. */
+  /** Attempts by account and known browser or address. */
   private readonly originDelay: GrowingDelay;
   private readonly accountThrottle: Throttle;
   private readonly addressThrottle: Throttle;

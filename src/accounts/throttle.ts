@@ -47,7 +47,7 @@ export class Attempt {
 
 /** Lets `LOGIN_FAILURES` attempts pass, then one after each delay, which doubles. Forgets after a day without attempts. */
 export class GrowingDelay implements AttemptCounter {
-  /** In the order of the last attempt. */
+  /** Counters in the order of the last attempt. */
   private readonly attempts = new Map<string, { count: number; last: number }>();
 
   constructor(private readonly clock: Clock) {}

@@ -20,7 +20,7 @@ export interface TokenRecord {
   scope: Scope;
   created: number;
   expires: number | null;
-  /** To the minute. */
+  /** Time of the last use, to the minute. */
   last_used: number | null;
   revoked: number | null;
 }

@@ -23,7 +23,7 @@ export function logEverything({ stderr }: Pick<Streams, "stderr">): void {
       // At once: the process may be ending.
       writeSync(process.stderr.fd, logLine("error", event, { cause }));
     } catch {
-      // As above.
+      // Writes one line, like the function above.
     }
   };
   const end = (error: unknown): never => {

@@ -212,7 +212,7 @@ async function scoreQueries(
   const { head, print, tail } = seriesPrinter(format);
   const printer = {
     head: head + beginningLine(format, beginning),
-    // Without features, since shards are computed on machines with other ones.
+    // Without features, since machines that compute shards may have other features.
     print,
     tail: (digest: string) => endLine(format, { end: shard.shard, sha256: digest }) + tail,
   };

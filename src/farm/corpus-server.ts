@@ -37,7 +37,7 @@ export class CorpusServer {
     return this.#read(`/api/scoring/corpora/${hash}`, read);
   }
 
-  /** The text of a corpus's calibration; null where the server has none. */
+  /** The text of a corpus's calibration; null if the server has no calibration. */
   async calibration(hash: string): Promise<string | null> {
     const onSize = (bytes: number): void => {
       if (bytes > MAX_CALIBRATION)

@@ -102,7 +102,7 @@ export class Dispatcher implements Farm {
     this.#reconciler = new Reconciler(dependencies, this.#filler.priority);
     this.#families = new FamilyDispatcher(dependencies.background, options.log, options.lostAfter);
     this.#timer = setInterval(() => {
-      // Also while a turn waits for Redis.
+      // Set while a turn waits for Redis, too.
       this.#updateAway();
       this.#families.expire();
       this.wake();

@@ -16,7 +16,7 @@ interface OfferedTask {
   request: FamilyRequest;
   /** The request as it was sent. */
   text: string;
-  /** When it was last seen, waiting or at a worker, as a time of performance.now(). */
+  /** Time of performance.now() at which the task was last seen, waiting or at a worker. */
   seen: number;
 }
 

@@ -69,7 +69,7 @@ export function decodeDelivery(bytes: Buffer): FamilyDelivery | null {
 export interface FamilyMessages {
   /** Name of the queue of jobs for the same corpus and method. */
   readonly queue: string;
-  /** For the server: forgets all messages. */
+  /** Forgets all messages; called by the server. */
   clear(): Promise<void>;
   offer(request: string): Promise<void>;
   /** Requests that no worker has taken. */
@@ -80,7 +80,7 @@ export interface FamilyMessages {
   collect(): Promise<Buffer[]>;
   /** Tells a worker that a task is not needed any more. */
   drop(worker: string, id: string): Promise<void>;
-  /** For a worker. */
+  /** The side of a worker. */
   take(): Promise<string | null>;
   deliver(delivery: Buffer): Promise<void>;
 }

@@ -58,7 +58,7 @@ export class FarmWorker {
   readonly #since = Date.now();
   readonly #counts = { finished: 0, failed: 0, returned: 0 };
   readonly #corpora = new Map<string, VerifiedCorpus>();
-  /** When each running job was started. */
+  /** Start time of each running job. */
   readonly #jobs = new Map<string, number>();
   #redis: Redis | undefined;
   #isRedisChecked = false;

@@ -34,7 +34,7 @@ export interface Snapshot {
   ended: string[];
   /** Jobs with a stored prediction. */
   results: string[];
-  /** Only in a full snapshot. */
+  /** Present only in a full snapshot. */
   waiting: { id: string; priority: number }[];
 }
 
@@ -95,7 +95,7 @@ export class JobQueue {
     return { active: new Set(active), ended: [...completed, ...failed], results, waiting };
   }
 
-  /** Retries now what would wait for long because of a worker's wrong clock. */
+  /** Retries jobs immediately that would wait for long because of a worker's wrong clock. */
   async promoteStuck(now: number): Promise<void> {
     const delayed = await this.redis.zrange(this.queue.toKey("delayed"), "0", "-1", "WITHSCORES");
     for (let i = 0; i < delayed.length; i += 2) {

@@ -67,16 +67,16 @@ export interface WorkerRecord {
   concurrency: number;
   /** Hashes of the corpora that it has verified. */
   corpora: string[];
-  /** The queue that it takes jobs from; null if none. */
+  /** The queue from which the worker takes jobs; null if none. */
   queue: string | null;
   /** Why it accepts no jobs; null if it does. */
   refusal: string | null;
   draining: boolean;
-  /** Its jobs and their progress. */
+  /** Jobs of the worker and their progress. */
   jobs: { id: string; stage: string; fraction: number; since: number }[];
   /** Ids of tasks of builds that it has. */
   families: string[];
-  /** Since its start: jobs finished, failed, and given back or lost. */
+  /** Jobs finished, failed, and returned or lost since the worker started. */
   counts: { finished: number; failed: number; returned: number };
   /** Bytes of memory of the process. */
   memory: number;

@@ -10,7 +10,7 @@ import {
   type WorkerRecord,
 } from "./redis-records.ts";
 
-/** When the server's own workers score too. */
+/** Condition under which the server's own workers score, too. */
 export const POOL_MODES = ["away", "always", "never"] as const;
 export type PoolMode = (typeof POOL_MODES)[number];
 
@@ -23,7 +23,7 @@ export interface Counts {
   late: number;
   /** Given back by a worker, or lost with it. */
   returned: number;
-  /** In the database, but no longer in the queue. */
+  /** Jobs in the database that are no longer in the queue. */
   lost: number;
 }
 
@@ -41,7 +41,7 @@ export interface FarmState {
   /** Jobs that nobody has started, and when the oldest was submitted (milliseconds since 1970-01-01 UTC). */
   backlog: number;
   oldest: number | null;
-  /** Of these, jobs in the queue, and jobs that workers have. */
+  /** The unfinished jobs in the queue, and the jobs that workers have. */
   waiting: number;
   running: number;
   counts: Counts;
@@ -89,9 +89,9 @@ async function readState(redis: Redis): Promise<PublishedState | null> {
 export interface FarmStatus {
   queue: string;
   redis: RedisInfo;
-  /** The server that used it last; null if none has. */
+  /** The server that last used the queue; null if none has. */
   server: Omit<ServerRecord, "calibration"> | null;
-  /** Its state; null if it is not running. */
+  /** State of the server; null if it is not running. */
   farm: PublishedState | null;
   workers: FarmState["workers"];
   mixed: string[];
@@ -101,7 +101,7 @@ export interface FarmStatus {
 export interface RedisInfo {
   product: string;
   version: string;
-  /** Its maxmemory-policy. */
+  /** The maxmemory-policy of Redis. */
   policy: string;
   /** Bytes used and allowed; 0: no limit. */
   memory: number;

@@ -16,7 +16,7 @@ export interface Edge {
 }
 
 export interface Band {
-  /** For each checkpoint H of the column before it, then E entering it, in all rows. */
+  /** Per checkpoint: H of the previous column, then E entering the column, in all rows. */
   checkpoints: Int32Array;
   /** Best cell above zero of a local alignment, first by columns, then rows; row -1 without one. */
   best: Cell;

@@ -37,7 +37,7 @@ const NEGATIVE_LOOKAROUND = 6;
 
 export interface Automaton {
   program: Program;
-  /** Inner ones first. Lookbehinds are compiled backwards. */
+  /** Lookarounds, inner before outer. Lookbehinds are compiled backwards. */
   lookarounds: { program: Program; lookbehind: boolean }[];
   /** True if the pattern contains `^` or `$`. */
   anchored: boolean;

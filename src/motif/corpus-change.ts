@@ -35,7 +35,7 @@ export function compareCorpora(former: Corpus, corpus: Corpus): CorpusChange {
   };
 }
 
-/** In ascending order. */
+/** Indexes in ascending order. */
 function* uniqueAccessions(corpus: Corpus): Generator<{ accession: string; index: number }> {
   const { count, key, proteins } = corpus.names.accessions;
   for (let place = 0; place < count;) {

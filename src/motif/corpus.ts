@@ -47,7 +47,7 @@ export interface Corpus {
   speciesKey(index: number): string | null;
   /** Index of the (first) sequence with this accession, or -1. */
   findAccession(accession: string): number;
-  /** For `searchNames`. */
+  /** Name index for `searchNames`. */
   readonly names: NameIndex;
   /** Null distribution of this corpus, if calibrated; P values then come from it. */
   calibration?: Calibration;

@@ -12,7 +12,7 @@ export interface FoundFamily {
   family: Family;
   /** The homologs' indexes in the corpus. */
   indexes: number[];
-  /** Of corpora with the same homologs in which the family is the same. */
+  /** Sizes of corpora with identical hits in which the family stays unchanged. */
   sizes: SizeRange;
 }
 

@@ -45,7 +45,7 @@ const normalized = (organism: string): string => organism.trim().toLowerCase();
 /** Names of a species in requests: scientific name, also without strain, NCBI's number, UniProt's mnemonic; lower case. */
 function speciesNames(corpus: Corpus, index: number): string[] {
   const organism = corpus.organism(index) ?? "";
-  // Of a taxon or, without one, of a mnemonic.
+  // Test for a taxon or, without a taxon, a mnemonic.
   const key = corpus.speciesKey(index)?.replace(/^(ox|id):/, "");
   const mnemonics = [corpus.identity(index).entryName?.split("_")[1], findSpecies(organism)?.mnemonic];
   return [organism, organism.replace(/ \(.*/, ""), key, ...mnemonics].flatMap(

@@ -133,7 +133,7 @@ export function findOwnHits(
 export interface LeftOut {
   /** Longer than `maxLengthRatio` allows. */
   long: number;
-  /** Of a suitable length, but without the coverage or the identity. */
+  /** Hits of a suitable length that miss the coverage or the identity. */
   dissimilar: number;
 }
 

@@ -8,7 +8,7 @@ export const splitWords = (text: string): string[] => text.toLowerCase().match(/
 
 /** Collects the names of proteins, in the order of the corpus, into the sections that `searchNames` reads. */
 export class NameIndexBuilder {
-  /** Lower case; empty if the header has none. */
+  /** Gene in lower case; empty if the header has none. */
   readonly #entryNames: string[] = [];
   readonly #genes: string[] = [];
   readonly #wordNumbers = new Map<string, number>();

@@ -5,7 +5,7 @@ import { firstNotBelow, type SortedKeys } from "./name-index.ts";
 import { KNOWN_SPECIES } from "./species.ts";
 
 export interface FoundProtein extends ProteinIdentity {
-  /** Its place in the corpus. */
+  /** Index of the protein in the corpus. */
   index: number;
   length: number;
 }
@@ -90,7 +90,7 @@ function scoreNames(corpus: Corpus, word: string): Uint8Array {
   if (parts.length === 1) {
     give(points, names.words, parts[0], POINTS.word);
   } else {
-    // Such as NF-kappa-B, three words of a name.
+    // A compound such as NF-kappa-B, three words of a name.
     const each = parts.map((part) => {
       const own = new Uint8Array(points.length);
       give(own, names.words, part, POINTS.word);

@@ -27,7 +27,7 @@ export const SCAN_LIMITS = {
   /** 5 bits, in half bits. A higher X-drop finds hardly any more sequences. */
   xDrop: 10,
   minSeedScore: 27,
-  /** For a Smith-Waterman alignment. */
+  /** Minimum for a Smith-Waterman alignment. */
   minExtensionScore: 47,
 };
 /** Extensions with this score often need more than 8 bits: such pairs start with 16. */

@@ -6,7 +6,7 @@ export interface Shape {
   low: number;
   high: number;
   knots: readonly number[];
-  /** Of 1, x and x², then of (x − knot)² above each knot. */
+  /** Coefficients of 1, x and x², then of (x − knot)² above each knot. */
   coefficients: readonly number[];
 }
 

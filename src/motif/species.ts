@@ -5,7 +5,7 @@ export interface Species {
   organism: string;
   /** NCBI taxon. */
   taxon: number;
-  /** Of UniProt's entry names. */
+  /** Species mnemonic of UniProt's entry names. */
   mnemonic: string;
   /** Prefix of Ensembl's stable identifiers; null if it has none. */
   ensembl: string | null;

@@ -6,7 +6,7 @@ export type Observation = "retained" | "shifted" | "lost" | "unknown";
 
 /** Probabilities of the motif by chance. */
 export interface Chance {
-  /** At the aligned position. */
+  /** State at the aligned position. */
   exact: number;
   /** Within the shift, but not at that position. */
   near: number;

@@ -92,7 +92,7 @@ export const mediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
 
 interface JsonOptions {
-  /** By default the limit of the current request. */
+  /** Time limit; by default the limit of the current request. */
   maxBytes?: number;
   /** Media types to accept; an empty text stands for bodies without one. By default any body is taken for JSON. */
   types?: readonly string[];

@@ -37,7 +37,7 @@ interface Named {
   [more: string]: unknown;
 }
 
-/** Of parameters with the same name, the last. */
+/** The last of several parameters with the same name. */
 const uniqueByName = (parameters: Named[]): Named[] => [
   ...new Map(parameters.map((parameter) => [parameter.name, parameter])).values(),
 ];

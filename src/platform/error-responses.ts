@@ -37,7 +37,7 @@ const RETRY_AFTER = {
   "Retry-After": { description: "Seconds to wait before the next attempt.", schema: Type.Integer() },
 };
 
-/** By status: the name of the component, its description, and headers. */
+/** Name of the component, description and headers, by status. */
 const RESPONSES = {
   400: ["Invalid", "A parameter or a field is invalid; the response names it."],
   401: ["SignedOut", "Credentials are missing or not valid."],

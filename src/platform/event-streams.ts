@@ -26,7 +26,7 @@ interface Stream {
   /** Identifier of the last event sent, and the state in it. */
   sent: string;
   state: string | null;
-  /** When something was last sent, by performance.now(). */
+  /** Time of the last message, by performance.now(). */
   time: number;
   controller: ReadableStreamDefaultController<Uint8Array>;
 }

@@ -50,7 +50,7 @@ const ENVIRONMENTAL: ReadonlySet<Code> = new Set([
 export function findCause(problem: Problem): string | undefined {
   const cause = problem.cause;
   const isEnvironmental = ENVIRONMENTAL.has(problem.code);
-  // From another thread or process it arrives as text.
+  // Errors of other threads or processes arrive as text.
   if (isEnvironmental && cause !== undefined) return cause instanceof Error ? cause.message : String(cause);
   if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);

@@ -14,7 +14,7 @@ export class Components {
   readonly #components: Record<string, Record<string, Part>> = {};
   readonly #origins = new Map<string, Part>();
 
-  /** By section, in the order of names. */
+  /** Components by section, in the order of names. */
   all(): Record<string, Record<string, Part>> {
     const sorted = (part: Record<string, Part>) =>
       Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));

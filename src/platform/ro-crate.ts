@@ -20,7 +20,7 @@ export interface CrateFile {
   /** Path below the folder of the archive. */
   path: string;
   bytes: Uint8Array;
-  /** Its name, media type and other properties. */
+  /** Name, media type and other properties of the file. */
   node: { name: string; encodingFormat: string; [property: string]: unknown };
 }
 

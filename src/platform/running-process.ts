@@ -5,7 +5,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It runs for another account.
+    // The process runs for another account.
     return (error as { code?: string }).code === "EPERM";
   }
 }

@@ -7,5 +7,5 @@ export const newSecret = (beginning: string): string =>
 /** True if the text has the form of a secret without a prefix. */
 export const hasSecretForm = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** In hexadecimal. A fast hash is enough for 256 random bits. */
+/** SHA-256 in hexadecimal. A fast hash is sufficient for 256 random bits. */
 export const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");

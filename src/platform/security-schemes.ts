@@ -1,4 +1,4 @@
-/** For an operation that callers without credentials may use, too. */
+/** Security of an operation that callers without credentials may use, too. */
 export const OPTIONAL_CREDENTIALS = [{}, { token: [] }, { basic: [] }, { session: [] }];
 
 export const SECURITY_SCHEMES = {

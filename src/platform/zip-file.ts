@@ -79,7 +79,7 @@ export interface ZipMember {
   /** Offset of its entry in the central directory, and length of the name there. */
   at: number;
   nameLength: number;
-  /** As it is stored. */
+  /** Content as it is stored. */
   data: Uint8Array;
   /** Compression method of APPNOTE 6.3.10, section 4.4.5. */
   method: number;
@@ -92,7 +92,7 @@ export interface ZipMember {
 const DAMAGED = "The ZIP archive is truncated or damaged.";
 const END_LENGTH = 22;
 const MAX_COMMENT = 65_535;
-/** In place of a value that only ZIP64 can hold. */
+/** Placeholder of a value that only ZIP64 can hold. */
 const [ZIP64_ENTRIES, ZIP64_OFFSET] = [0xffff, 0xffffffff];
 
 /**

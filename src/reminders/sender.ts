@@ -95,7 +95,7 @@ export class ReminderSender {
       }
       if (this.#options.send) await this.#sendAll();
     } catch (error) {
-      // Such as a full disk; the next poll tries again.
+      // An error such as a full disk; the next poll tries again.
       if (!this.#closed) log.problem("reminders", { cause: String(error) });
     }
   }

@@ -28,7 +28,7 @@ interface FailureKind {
   isRecipient: boolean;
   /** The connection ended before the server said whether it accepted the e-mail. */
   mayBeDelivered: boolean;
-  /** It may be accepted later. */
+  /** The server may accept the e-mail later. */
   isTemporary: boolean;
 }
 

@@ -59,7 +59,7 @@ export class SubscriptionStore {
     this.database.query("DELETE FROM reminder_digest WHERE user_rid = ?").run(user);
   }
 
-  /** On disk when it returns, so that what follows is not repeated. */
+  /** Waits for the disk, so that a crash does not repeat the next step. */
   postpone(user: number, due: number): void {
     this.database.query("UPDATE reminder_digest SET due = ? WHERE user_rid = ?").run(due, user);
   }

@@ -78,7 +78,7 @@ export class TaskTable {
     return this.#select(`${where} ORDER BY rid DESC LIMIT ${limit}`, ...values);
   }
 
-  /** Of a kind, the oldest first. */
+  /** Tasks of a kind, oldest first. */
   unfinished(kind: string): StoredTask[] {
     return this.#select(`kind = ? AND ${UNFINISHED} ORDER BY rid`, kind);
   }

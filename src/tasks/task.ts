@@ -80,11 +80,11 @@ interface Audit {
 /** A kind of work that takes longer than a request. One declaration makes it a task. */
 export interface TaskKind<Request = unknown> {
   name: string;
-  /** For people, before the subject: `Verifying`. */
+  /** Title for people, before the subject: `Verifying`. */
   title: string;
   /** The readers of a task: everybody who has its address, or only its owner and administrators. */
   readers: "link" | "owner";
-  /** Another one while one runs: runs too, waits for its turn, or is refused. */
+  /** A second task of the kind, while one runs: runs too, waits, or is refused. */
   whileRunning: "run" | "wait" | "refuse";
   /** Ended tasks that are kept: of one client, of all, and for how many milliseconds. Null is no limit. */
   keep: { perClient?: number; inAll: number; milliseconds?: number | null };

@@ -85,7 +85,7 @@ async function makeHelpTexts(picture: (path: string) => string): Promise<Record<
 interface Output {
   name: string;
   content: Buffer<ArrayBuffer>;
-  /** Name of the page whose entry it is; null for what pages share. */
+  /** Name of the page; null for a chunk that pages share. */
   page: string | null;
 }
 

@@ -13,7 +13,7 @@ export interface Page {
   title: string;
   /** The page opens with the `key` of a one-time link. */
   keyed?: boolean;
-  /** It reads barcodes from the camera. */
+  /** The page reads barcodes from the camera. */
   camera?: boolean;
   /** The current form of a query of an earlier version; browsers are redirected to it. */
   currentQuery?: (search: URLSearchParams) => URLSearchParams;

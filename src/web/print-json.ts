@@ -1,4 +1,4 @@
-/** Path of what a value of JSON names, such as the record with an id; undefined for other values. */
+/** Path of the resource that a JSON value names, such as the record of an id; undefined for other values. */
 export type FindLink = (key: string, value: string | number) => string | undefined;
 
 const ADDRESS = /^https?:\/\/[^\s<>"']+$/;

@@ -140,7 +140,7 @@ type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key][
     signal?: AbortSignal | undefined;
   };
 
-/** The options may be left out if none is required. */
+/** The options are optional if none is required. */
 type CallArguments<Options> = Nothing extends Options ? [Options?] : [Options];
 
 /** The answer of an operation. */
@@ -184,7 +184,7 @@ interface PlacedError {
   message: string;
 }
 
-/** Messages by path, such as `patterns.1`. */
+/** Error messages by path, such as `patterns.1`. */
 function groupByField(problems: readonly PlacedError[]): Record<string, string[]> {
   const fields: Record<string, string[]> = {};
   for (const { path, character, message } of problems)

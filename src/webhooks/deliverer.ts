@@ -94,7 +94,7 @@ export class Deliverer {
     try {
       await this.poll();
     } catch (error) {
-      // Such as a full disk; the next poll tries again.
+      // An error such as a full disk; the next poll tries again.
       this.#options.log.problem("webhooks", { cause: String(error) });
     } finally {
       this.#polling = undefined;

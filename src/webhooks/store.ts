@@ -42,7 +42,7 @@ export interface Delivery {
   payload: string;
   state: "pending" | "delivered" | "failed" | "withheld";
   created: number;
-  /** When the next attempt may be made. */
+  /** Earliest time of the next attempt. */
   due: number;
   attempts: number;
   attempted: number | null;

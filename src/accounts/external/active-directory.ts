@@ -6,7 +6,7 @@ export interface DirectoryRejection {
   words: string;
 }
 
-/** By the Windows error code in the diagnostic message: `AcceptSecurityContext error, data 532`. */
+/** Rejections by the Windows error code in the diagnostic message: `AcceptSecurityContext error, data 532`. */
 const REJECTIONS: Readonly<Record<string, DirectoryRejection>> = {
   "530": { reason: "wrong_hour", words: "the account may not sign in at this hour" },
   "531": { reason: "wrong_machine", words: "the account may not sign in from this machine" },

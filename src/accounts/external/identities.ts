@@ -26,7 +26,7 @@ export interface Identity extends Subject {
   user: number;
   created: number;
   last_used: number | null;
-  /** Since when the provider does not admit the person; null if it does. */
+  /** Time of the first refusal by the provider; null if it admits the person. */
   suspended: number | null;
 }
 

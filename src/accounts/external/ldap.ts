@@ -246,7 +246,7 @@ type Rejected = DirectoryRejection & { label: string };
 export class LdapPasswords implements ExternalPasswords {
   readonly name = "ldap";
   private readonly semaphore = new Semaphore(MAX_CONNECTIONS);
-  /** By entry, and known browser or address. */
+  /** Attempts by directory entry and known browser or address. */
   private readonly originDelay: GrowingDelay;
   private readonly entryThrottle: Throttle;
 

@@ -38,14 +38,14 @@ export interface OidcIdentity {
   idToken: string;
   /** The provider's session id, if it has one. */
   session: string | null;
-  /** When the person authenticated: milliseconds since 1970-01-01 UTC, 0 if unknown. */
+  /** Time of the authentication: milliseconds since 1970-01-01 UTC, 0 if unknown. */
   confirmed: number;
 }
 
 /** A back-channel logout: of a session, of all sessions of a subject, or both. */
 export interface LogoutToken {
   jti: string;
-  /** Until when a copy of the token would be accepted: milliseconds since 1970-01-01 UTC. */
+  /** End of the time in which a copy of the token would be accepted: milliseconds since 1970-01-01 UTC. */
   until: number;
   subject?: string;
   session?: string;
@@ -132,7 +132,10 @@ export class OidcProvider {
     }
   }
 
-  /** The URL to sign out at the provider (RP-Initiated Logout 1.0); undefined if it has none or does not answer. */
+  /**
+   * The URL to sign out at the provider (RP-Initiated Logout 1.0); undefined if the provider has no such URL or does
+   * not answer.
+   */
   async signOutUrl(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
     try {
       const { end_session_endpoint: endpoint } = await this.discover(CACHE_START);

@@ -92,7 +92,7 @@ export function readOidcOptions(settings: IdentitySettings): OidcOptions | undef
   refuse(oidcMistakes(settings));
   const claims = readPairs(settings.oidc_claims, OIDC_SETTINGS.oidc_claims.fallback);
   return {
-    // Normalized, because accounts are linked to it.
+    // The normalized identifier to which accounts are linked.
     issuer: new URL(settings.oidc_issuer).href.replace(/^(https?:\/\/[^/]+)\/$/, "$1"),
     clientId: settings.oidc_client_id,
     clientSecret: settings.oidc_client_secret,

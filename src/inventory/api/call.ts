@@ -15,7 +15,7 @@ import { paced } from "../../platform/byte-budget.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { Problem } from "../../problem.ts";
 
-/** One request with what its handlers need. */
+/** One request and the services that its handlers need. */
 export interface Call {
   request: Request;
   method: string;
@@ -154,7 +154,7 @@ export function unwrap(value: Json): Json {
 export const asObject = (value: Json | undefined): { [name: string]: Json } | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
-/** For a path that may also be that of a list that does not exist. */
+/** The problem of a path that may name a list that does not exist. */
 export function recordNotFound(resource: Resource, id: string): Problem {
   if (KINDS[resource.fields.id.kind as "uuid"].parse(id) !== undefined) return notFound();
   const message = `Not found. ${quoted(id)} is neither the id of a record nor a list. GET ${API_ROOT} returns all lists.`;

@@ -42,7 +42,7 @@ const FILE_COLUMNS: Readonly<Record<string, string>> = {
   Size: "byte",
 };
 const SAMPLES = "dataset__samples";
-/** For assays that name only their run. */
+/** Datasets of assays that name only their run. */
 const MODEL_OF_RUN = "dataset__assay__instrumentrun__instrument__instrumentmodel__name";
 
 /** Facts about a sample in the columns. */

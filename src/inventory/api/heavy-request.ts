@@ -27,7 +27,7 @@ const PLAIN = new Set(["page", "page_size", "format", "fields", "response_format
 
 /** A step of a query plan that visits the list, `t`. */
 const VISITS = /^(SEARCH|SCAN) t\b/;
-/** One that visits few of its rows: by an index, and not only by what most rows have in common. */
+/** A list that visits few rows: by an index on a selective value. */
 const SELECTS =
   /^SEARCH t USING (INTEGER PRIMARY KEY|(COVERING )?INDEX \S+ \((?!(kind=\?)?( AND )?(deleted=\?)?( AND public=\?)?\)))/;
 /**
@@ -94,11 +94,11 @@ function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean
   return most > SMALL_TABLE || (most > PAGE && rows > SMALL_TABLE);
 }
 
-/** Of a request that reads the whole table; long filters take longer for each row. */
+/** Estimated time of a request that reads the whole table; long filters take longer for each row. */
 export const isLarge = (call: Call, table: string): boolean =>
   countRows(call, table) * (1 + Math.floor(call.url.search.length / FILTER)) > LARGE_TABLE;
 
-/** At most; found without counting. */
+/** Upper bound on the rows, without counting them. */
 const countRows = ({ store: { statements } }: Call, table: string): number =>
   Number(statements.get({ text: `SELECT max(rid) AS rows FROM ${table}`, args: [] })?.rows);
 

@@ -54,7 +54,7 @@ export interface MountOptions {
   sendAway?: SendAway | undefined;
 }
 
-/** In the order of the specification ("Collection responses"). */
+/** Members in the order of the specification ("Collection responses"). */
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 const listAllowed = (known: readonly Method[]): string =>
@@ -240,7 +240,7 @@ function withBody(call: Call, sent: Uint8Array): Call {
   return { ...call, request: new Request(url, { method, headers, ...body }) };
 }
 
-/** Of a repeated parameter the first value. */
+/** The first value of a repeated parameter. */
 const firstValues = (parameters: URLSearchParams): Record<string, string> =>
   Object.fromEntries([...parameters].toReversed());
 

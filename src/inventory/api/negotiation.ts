@@ -5,7 +5,7 @@ import { Problem } from "../../problem.ts";
 
 export type Format = NonNullable<Representation["format"]>;
 
-/** In order of preference. */
+/** Media types in order of preference. */
 const TYPES: Record<Format, string> = {
   json: "application/json",
   api: "text/html",

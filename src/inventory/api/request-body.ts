@@ -75,7 +75,7 @@ function typeOfFile(bytes: Uint8Array, contentType: string): string | undefined 
 export const isForm = (request: Request): boolean =>
   mediaType(request) === "application/x-www-form-urlencoded";
 
-/** Its fields. @throws Problem too_large, malformed */
+/** Fields of the form. @throws Problem too_large, malformed */
 export async function readFields(request: Request, maxBytes: number): Promise<URLSearchParams> {
   const text = await readText(request, maxBytes);
   checkFields(text);

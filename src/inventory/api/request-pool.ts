@@ -34,7 +34,7 @@ const WRITES_WAIT = "Another bulk change is being made. Try again later.";
 export type HoldLock = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface RequestPoolOptions {
-  /** Of the executable: after an upgrade, the file may be another. */
+  /** File descriptor of the running executable: an upgrade may replace the file. */
   version: string;
   log: Log;
   /** Seconds that a request may compute before its first byte, and between two pieces of its body; 60 by default. */
@@ -45,7 +45,7 @@ export interface RequestPoolOptions {
   unread?: number;
 }
 
-/** On whose behalf a request runs. */
+/** Key of the caller on whose behalf a request runs. */
 export interface RemoteCaller {
   /** Row of the account; null for callers without credentials. */
   user: number | null;
@@ -70,7 +70,7 @@ interface Waiting {
 export class RequestPool {
   readonly #processes = new Set<RequestProcess>();
   #waiting: Waiting[] = [];
-  /** Until an unread response may be cut off. */
+  /** Milliseconds until an unread response may be cut off. */
   #later: Timer | undefined;
   #closed = false;
 
@@ -96,7 +96,7 @@ export class RequestPool {
       let reply = await process.exchange(remote, caller.describe);
       if (reply.kind === "lock") {
         const written = hold!(() => process.exchange({ kind: "locked" }, caller.describe));
-        // It would wait for the lock for ever.
+        // The process would wait for the lock for ever.
         written.catch(() => process.end());
         reply = await written;
       }
@@ -255,9 +255,9 @@ export class RequestPool {
 
 /** One process, which reads or writes. */
 class RequestProcess {
-  /** On whose behalf it works; undefined while it is idle. */
+  /** Key of the caller on whose behalf the process works; undefined while idle. */
   key: string | undefined;
-  /** When its response began to wait for the client; undefined while it computes. */
+  /** Time at which the response began to wait for the client; undefined while the process computes. */
   unreadSince: number | undefined;
   /** @throws Problem busy if it cannot be started */
   readonly started: Promise<void>;
@@ -275,7 +275,7 @@ class RequestProcess {
     const ready = Promise.withResolvers<void>();
     this.started = ready.promise;
     this.#child = spawnSelf([REQUEST_PROCESS], {
-      // It must not outlive the server, not even within a statement.
+      // The process must not outlive the server, not even within a statement.
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "advanced",
@@ -332,7 +332,7 @@ class RequestProcess {
     try {
       this.#child.send(message);
     } catch {
-      // It has just ended, which `onExit` reports.
+      // The process has just ended, which `onExit` reports.
     }
   }
 

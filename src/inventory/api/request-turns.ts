@@ -21,9 +21,9 @@ const isAnonymous = ({ key }: { key?: string | undefined }): boolean => key?.sta
 
 /** A process, as far as turns depend on it. */
 export interface Turn {
-  /** On whose behalf it works; undefined while it is idle. */
+  /** Key of the caller on whose behalf the process works; undefined while idle. */
   readonly key: string | undefined;
-  /** When its response began to wait for the reader, in milliseconds. */
+  /** Time at which the response began to wait for the reader, in milliseconds. */
   readonly unreadSince: number | undefined;
 }
 

@@ -60,7 +60,7 @@ const OPTIONS = Type.Object({
 
 const TEMPLATE_FORMAT = Type.Enum(["xlsx"], { examples: ["xlsx"] });
 
-/** Of locations: a header, and a row. */
+/** Example of locations: a header and a row. */
 const EXAMPLE = csvText(["label"], [{ label: "Shelf 1" }]);
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */

@@ -57,7 +57,7 @@ function rootOperations() {
       summary: "Describe the root",
       hidden: true,
       run: () =>
-        // As Django REST framework describes it.
+        // The metadata in the form of Django REST framework.
         respondJson({
           name: "Api Root",
           description: "The URLs of all lists.",

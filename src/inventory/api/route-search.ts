@@ -90,7 +90,7 @@ export const searchAllOperation = () =>
     returns: FOUND,
     heavy({ query }, call: Call) {
       const loading = call.store.search.loading(toRequest(call, query));
-      // If that fails, it is read here.
+      // If the other process fails, this process reads the row sets.
       const light = (): boolean => false;
       return loading.length > 0 && Promise.all(loading).then(light, light);
     },

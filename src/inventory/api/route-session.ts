@@ -101,7 +101,7 @@ export function signInOperations(store: Store, accounts: Accounts) {
   };
   return [
     getToken("POST /api/v2/token-auth/"),
-    // Without a version, as some clients of Django REST framework expect it.
+    // Without a version: some clients of Django REST framework expect this form.
     getToken("POST /api/token-auth/", true),
     operation("GET /api/v2/session/", {
       access: "public",

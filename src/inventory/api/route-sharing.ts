@@ -193,7 +193,7 @@ function findGrant(call: Call, resource: RoutedResource, id: string, grant: stri
   return Number(row.rid);
 }
 
-/** Without duplicates. @throws Problem invalid_request, too_large */
+/** Parses ids, without duplicates. @throws Problem invalid_request, too_large */
 function parseIds(value: Json | undefined): string[] {
   const given = Array.isArray(value) ? value : [];
   const ids = [...new Set(given.map((id) => String(id).trim().toLowerCase()))];

@@ -88,7 +88,7 @@ function partListOperations(parent: RoutedResource, sub: SubResource) {
       status: 201,
       returns: shown,
       async run({ params }, call: Call) {
-        // Before the body is read, and again in the transaction, because the rights may change meanwhile.
+        // Checked before the body is read and again in the transaction, because permissions may change meanwhile.
         findChangeable(call, parent, params.id);
         const body = await readBody(call);
         return writeBatch(call, body, {

@@ -51,7 +51,7 @@ export const inventoryAliases = (): Aliases =>
     const names = [...(forClients ? [segment] : []), ...encoded, ...aliases];
     return names.map((alias) => [`${API_ROOT}${alias}/`, `${API_ROOT}${routedAt(resource)}/`] as const);
   })
-    // Of two names with a common beginning, the longer one counts.
+    // Longer names precede: the longest matching name counts.
     .toSorted(([a], [b]) => b.length - a.length);
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
@@ -139,7 +139,7 @@ const sendTo =
     return pool.run(remote, caller, (work) => lock.hold(work));
   };
 
-/** The start of a sentence about what a request asks for. */
+/** The start of a sentence that describes a request. */
 function describeFilters(parameters: URLSearchParams): string {
   const filters = [...new Set(parameters.keys())].filter((name) => !Object.hasOwn(LIST_PARAMETERS, name));
   const named = filters.slice(0, 3).map((name) => {

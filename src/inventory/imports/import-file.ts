@@ -25,7 +25,7 @@ export interface Table {
 
 /** Options of reading a file. */
 export interface ReadOptions {
-  /** Gets the number of rows read so far. */
+  /** Called with the number of rows read so far. */
   onProgress: (rows: number) => void;
   /** Called every few MB; an error that it throws ends the import. */
   check: () => void;

@@ -109,7 +109,7 @@ function matchAnnotation(resource: Resource, header: string): string | undefined
   const { annotations } = resource;
   if (header === "" || !annotations) return undefined;
   const named = annotations.find(header);
-  // As with fields, capitals and blanks do not matter.
+  // As with fields, case and blanks do not matter.
   const found =
     named.length > 0 ? named : annotations.offered().filter(({ name }) => nameIn(name) === nameIn(header));
   return found.length === 1 ? annotationName(found[0]) : undefined;

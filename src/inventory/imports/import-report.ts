@@ -3,7 +3,7 @@ import { CHANGED } from "./import-changes.ts";
 import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
 import { nullable } from "../../platform/schema.ts";
 
-/** By which values rows without an id find the records that they change. */
+/** Values that match rows without an id to existing records. */
 export const MATCHES = ["none", "name", "barcode"] as const;
 export type Match = (typeof MATCHES)[number];
 

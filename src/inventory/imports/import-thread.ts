@@ -15,7 +15,7 @@ export interface ImportRequest {
   resource: string;
   options: ImportOptions;
   actor: Actor;
-  /** Of the current request by default. */
+  /** Origin of the import; by default the current request. */
   origin?: Origin | undefined;
   bytes: Uint8Array;
 }

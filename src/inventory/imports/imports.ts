@@ -187,7 +187,7 @@ export class Imports {
     resolve(this.#last.then(() => this.#finish(entry, request)));
     this.#last = promise.catch(() => {});
     this.#entries.set(id, entry);
-    // Of the imports that are not stored, the newest are remembered.
+    // The newest dry runs, which are not stored, are remembered.
     for (const [old, { status: past }] of this.#entries)
       if (this.#entries.size > MAX_LISTED && past.ended !== null) this.#entries.delete(old);
     return entry;

@@ -50,7 +50,7 @@ interface Item {
   name: string;
   barcode: string | null;
   at: { id: string; name: string | null } | null;
-  /** In the grid of the location. */
+  /** Position in the grid of the location. */
   position: string;
   /** Row number of the recorded location. */
   location: number | null;
@@ -294,7 +294,7 @@ export function addScans(
   return codes.map((scanned) => {
     const code = scanned.trim().slice(0, MAX_CODE_LENGTH);
     const matches = scan(reader, RESOURCES, code, actor);
-    // Of several candidates, the only one that can be stored in a location.
+    // The only candidate that can be stored in a location; undefined if several can.
     const storable = matches.filter(({ resource }) => LOCATION_FIELDS.has(resource.name));
     const match = [matches, storable].find(({ length }) => length === 1)?.[0];
     const again = isScanned(store, rid, code);

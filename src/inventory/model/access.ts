@@ -25,7 +25,7 @@ export function usable(resource: Resource, actor: Actor): Condition {
   return !isGuarded(resource) || actor.superuser ? ALWAYS : or(...known(resource, actor));
 }
 
-/** Of records that are the actor's own, its groups', or shared with it. */
+/** Condition on records that belong to the actor or its groups, or are shared with the actor. */
 const known = (resource: Resource, actor: Actor): Condition[] => [
   compare(["owner", "rid"], "==", actor.user),
   ...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)),

@@ -31,7 +31,7 @@ import { LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 export const namesAnnotation = (resource: Resource, name: string): boolean =>
   isAnnotationName(name) && isGuarded(resource);
 
-/** As `parseParameter`, also for annotations. */
+/** Like `parseParameter`, also for annotations. */
 export const parseListParameter: typeof parseParameter = (resources, resource, name, values, budget) =>
   (namesAnnotation(resource, name) ? annotationParameter : parseParameter)(
     resources,
@@ -41,7 +41,7 @@ export const parseListParameter: typeof parseParameter = (resources, resource, n
     budget,
   );
 
-/** As `parsePath`, also for annotations. */
+/** Like `parsePath`, also for annotations. */
 export const parseListPath = (
   resources: Resources,
   resource: Resource,

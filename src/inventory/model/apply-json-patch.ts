@@ -103,7 +103,7 @@ interface Operation {
   op: string;
   path: string[];
   value: Json;
-  /** Of move and copy. */
+  /** Source path of move and copy. */
   from: string[] | undefined;
 }
 

@@ -24,7 +24,7 @@ export const compare = (path: readonly string[], operator: OperatorName, value: 
   value,
 });
 
-/** Of resources with a life cycle: records that are not deleted. */
+/** Condition on records that are not deleted, for resources with a life cycle. */
 export const ALIVE: Condition = compare(["deleted"], "==", 0);
 
 export const some = (relation: string, part: Condition, at: readonly string[] = []): Condition => ({

@@ -21,38 +21,41 @@ export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uui
 
 /** The presentation of a field: its input, its place on pages, and the names of its values. */
 export interface FieldForm {
-  /** By default the name of the field. */
+  /** Label; by default the name of the field. */
   label?: string;
   /** Below the input; by default the description. */
   hint?: string;
-  /** Heading of the part of the form that it is in, such as Stock; by default the first one. */
+  /** Heading of the section of the form, such as Stock; by default the first section. */
   group?: string;
   /** The field to whose right forms have it. */
   beside?: string;
   /** The field that completes its value: the unit of an amount, the position in a location. Both stand together. */
   suffix?: string;
   /**
-   * The part of a record's page that shows it, by default its properties: the head, the cards of its location, stock,
-   * access or details, the picture of the box, or none.
+   * The part of a record's page that shows the field, by default the properties: the head, the cards of location,
+   * stock, access or details, the picture of the box, or none.
    */
   shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
   /** The presentation of its values, if the kind does not determine it. */
   look?: "state" | "amount" | "expiry" | "code";
   /** Lists have it as a column only where it is chosen. */
   column?: false;
-  /** Summaries of a record have it, such as that of the tube in a slot. */
+  /** Summaries of a record contain the field, such as the summary of a tube in a slot. */
   summary?: true;
   /** Few people need it: forms have it under "Advanced", with its name in requests. */
   advanced?: true;
-  /** Other fields imply it: forms leave it out. */
+  /** Other fields imply the value: forms leave the field out. */
   omitted?: true;
   /** Copies of a record do not have its value. */
   copied?: false;
-  /** Only administrators change it. */
+  /** Only administrators may change the field. */
   administrators?: true;
-  /** Only where another field has one of these values. Without one the form is incomplete if it is `required`. */
+  /**
+   * The field applies only if another field has one of these values; `required` then makes the form incomplete without
+   * it.
+   */
   when?: { field: string; values: readonly string[]; required?: true };
-  /** Its place among the fields of the form. */
+  /** Place among the fields of the form. */
   order?: number;
   /** The text field that a machine name is made from. */
   derivedFrom?: string;
@@ -95,7 +98,7 @@ export interface Field {
   pattern?: { expression: RegExp; rule: string; parseWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
-  /** For clients of LabID and nothing else of labd: forms leave it out. */
+  /** Only for clients of LabID: forms leave the field out. */
   forClients?: true;
   form?: FieldForm;
   /** Reference: shown as a small object with id and name, except in files. */

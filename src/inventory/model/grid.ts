@@ -30,7 +30,7 @@ export function positionAt({ columns, numbering }: Grid, slot: number): string {
 export const listPositions = (grid: Grid): string[] =>
   Array.from({ length: slotCount(grid) }, (_, slot) => positionAt(grid, slot));
 
-/** The positions in words, such as A1 to I9. */
+/** The range of positions in words, such as A1 to I9. */
 export const formatRange = (grid: Grid): string =>
   `${positionAt(grid, 0)} to ${positionAt(grid, slotCount(grid) - 1)}`;
 

@@ -45,7 +45,7 @@ export interface Representation {
   /** Undefined leaves it to the Accept header. */
   format: (typeof FORMATS)[number] | undefined;
   shape: Shape;
-  /** Only these fields or spans; undefined means all that a record shows. */
+  /** Names of the shown fields or spans; undefined means the default fields. */
   fields: readonly string[] | undefined;
   /** The annotation types of the fields that are annotations. */
   annotations?: ReadonlyMap<string, AnnotationType>;
@@ -427,7 +427,7 @@ function parsePage(typed: string | null): number | "last" {
   throw invalidPage();
 }
 
-/** As Django REST framework answers for a page that does not exist. */
+/** The answer of Django REST framework for a page that does not exist. */
 export const invalidPage = (): Problem => new Problem("not_found", "Invalid page.");
 
 /** @throws Problem invalid_request */

@@ -1,6 +1,6 @@
 /** Names by pattern: `Rack {1..5}` is Rack 1 to Rack 5. Pages expand patterns, too, so this file imports nothing. */
 
-/** Its message explains the error in the pattern. */
+/** Error whose message explains the mistake in the pattern. */
 export class PatternError extends Error {}
 
 const RANGE = /\{([^{}]*)\}/g;

@@ -28,7 +28,7 @@ export interface RecordPrinter {
   names: readonly string[];
   /** Reads rows by a JSON list of row numbers (first argument), in the order of the list. */
   statement: Sql;
-  /** True if the rights of the caller on a record are part of it. */
+  /** True if the output contains the caller's permissions on the record. */
   needsRights: boolean;
   /** True if the representation shows values of other records, which depend on the caller's rights. */
   personal: boolean;

@@ -47,9 +47,9 @@ export interface Resource {
   shownAs: "id" | "key";
   /** Differences of the rights on its records from those on other records with owners. */
   access?: Access;
-  /** Of a sub-resource, such as a note: the resource and the row of the parent record. */
+  /** For a sub-resource, such as a note: the resource and the row of the parent record. */
   parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
-  /** In the order in which a record shows them. */
+  /** Fields in the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */
   nameFields: readonly string[];
@@ -77,7 +77,7 @@ export interface Resource {
     previous: Readonly<Record<string, Stored>> | undefined,
     context: ReadContext,
   ) => Record<string, string>;
-  /** Of a list as one caller requests it: the annotation types that it may name. */
+  /** Annotation types that a list request of this caller may name. */
   annotations?: OwnAnnotationTypes;
   /** Prints one value for one caller, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
@@ -138,7 +138,7 @@ export interface OwnAnnotationTypes {
   offered(): readonly AnnotationType[];
 }
 
-/** On whose behalf records are read. */
+/** Caller on whose behalf records are read. */
 export interface Viewer {
   resources: Resources;
   actor: Actor;

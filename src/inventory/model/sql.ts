@@ -4,7 +4,7 @@ import type { Field } from "./field.ts";
 import { type Operand, OPERATORS, type Sql } from "./operator.ts";
 import { columnName, type Resource } from "./resource.ts";
 
-/** The targets of the paths of one statement. Only names that a declaration holds can come out of it. */
+/** The targets of the paths of one statement. The SQL contains only names from declarations. */
 export interface Plan {
   /** The column at the end of a path. Walks references by joins, which filters and ordering of a statement share. */
   operand(path: readonly string[]): Operand & { field: Field };

@@ -35,7 +35,7 @@ export interface Upload {
 /** The record that a file belongs to. */
 export interface FileParent {
   resource: RoutedResource;
-  /** Its id, as its address has it. */
+  /** Id of the record in its address. */
   id: string;
 }
 

@@ -15,10 +15,10 @@ import type { Store } from "./store.ts";
 /** A record in a location. */
 interface Inside {
   resource: RoutedResource;
-  /** By which it is there. */
+  /** Field by which the record is in the location. */
   field: string;
   rid: number;
-  /** Empty if it has none. */
+  /** Empty without a position. */
   position: string;
   /** Null if the actor may not view it. */
   record: { segment: string; id: string; name: string } | null;

@@ -108,7 +108,7 @@ function findItem({ reader, resources }: Store, id: string, i: number, actor: Ac
   );
 }
 
-/** As many slots. `field`: what an error names. @throws Problem invalid_request */
+/** Chooses as many slots. `field`: the field that an error names. @throws Problem invalid_request */
 export function slotsFor(
   store: Store,
   target: Target,

@@ -193,7 +193,7 @@ export class History {
     return { total: this.#count(from, args), batches: found.map((row) => this.#toBatch(row, actor)) };
   }
 
-  /** Undefined also if the actor may view no change of it. */
+  /** Undefined if the actor may view no change of the record. */
   batch(id: string, actor: Actor): Batch | undefined {
     const row = this.statements.get({ text: `SELECT ${BATCH} FROM ${BATCHES} WHERE b.id = ?`, args: [id] });
     const batch = row && this.#toBatch(row, actor);

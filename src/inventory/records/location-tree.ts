@@ -37,7 +37,7 @@ interface Place {
 export class LocationTree {
   /** The lists of the tree, by segment. */
   readonly levels: ReadonlyMap<string, RoutedResource>;
-  /** By resource, the fields of lists outside the tree that refer to it. */
+  /** The fields of lists outside the tree that refer to a resource, by resource. */
   readonly #contents: ReadonlyMap<string, readonly ReferringField[]>;
 
   constructor(
@@ -88,7 +88,7 @@ export class LocationTree {
               .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
-      // In the order in which free slots are filled: Box 2 before Box 10.
+      // Locations in the order in which free slots are filled: Box 2 before Box 10.
       const order = resource.defaultOrder.map((name) => ({
         path: name.split("__"),
         descending: false,

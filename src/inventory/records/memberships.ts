@@ -36,6 +36,6 @@ export class Memberships {
   }
 }
 
-/** For sources of group memberships outside the program. */
+/** Membership changes for sources outside the program. */
 export const openMemberships = (database: Database, clock: Clock): Memberships =>
   new Memberships(openStore(database, clock));

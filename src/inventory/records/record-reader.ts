@@ -32,7 +32,7 @@ const MAX_TEXT_SIZE = 6_000_000;
 
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
-/** By whether changing and deleting are allowed. */
+/** Caches by permission to change and to delete. */
 const RIGHTS: readonly (readonly Rights[])[] = [
   [NOTHING, { change: false, delete: true }],
   [{ change: true, delete: false }, EVERYTHING],
@@ -237,7 +237,7 @@ export class RecordReader {
   /** Drops cached data of a record that was written. */
   note(resource: Resource, rid: number): void {
     this.#index?.note(resource.name, rid);
-    // Others show the name of a user or a group.
+    // Sub-resources show the name of a user or a group.
     if (resource.shownAs === "key" || resource.name === "membership") this.#forgetTexts();
     for (const [key, texts] of this.#texts) {
       if (!key.startsWith(`${resource.name} `)) continue;

@@ -39,7 +39,7 @@ interface Written {
  * the written records are indexed, those of one table with one statement.
  */
 export class RecordText {
-  /** By the name of the resource whose writes change the texts. */
+  /** Texts by the name of the resource whose writes change them. */
   readonly #sources = new Map<string, Source>();
   readonly #written = new Map<Source, Written>();
 

@@ -30,7 +30,7 @@ type Errors = ParsedBody["errors"];
 export interface Draft {
   /** Row number; -1 for a new record. */
   rid: number;
-  /** As stored; undefined for a new record. */
+  /** The stored record; undefined for a new record. */
   before: StoredRecord | undefined;
   /** Values of a new record that no body has: references to its parent. */
   parent?: StoredRecord | undefined;

@@ -62,7 +62,7 @@ export function annotatedWith(
   actor: Actor,
 ): Annotated[] {
   const viewer = { resources, actor };
-  // As annotation-value.ts stores references: alone, in lists and as units.
+  // References in the forms of annotation-value.ts: alone, in lists and as units.
   const stored = JSON.stringify({ resource: name, id });
   const pairs = statements.all({
     text:

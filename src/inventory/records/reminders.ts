@@ -36,7 +36,7 @@ export interface DueList {
   /** Path of the list in the API, such as `stocks/consumables`. */
   segment: string;
   total: number;
-  /** New ones come first. */
+  /** New entries come first. */
   shown: { values: Record<string, Json>; isNew: boolean }[];
 }
 

@@ -362,7 +362,7 @@ export class RowIndex {
     else this.#keepOrder(scope, content.inOrder, rids, since);
   }
 
-  /** Reads what another process asked for. */
+  /** Reads the row sets that another process requested. */
   answer({ resource, actor, content }: RowsRequest): Uint32Array {
     const scope = { resource: this.resources.get(resource)!, actor };
     return this.statements.numbers(this.#makeStatement(scope, content));

@@ -76,7 +76,7 @@ export function thaw(writer: RecordWriter, item: StockItem, actor: Actor): void 
 
 export interface Division {
   count: number;
-  /** Of each aliquot. */
+  /** Values of each aliquot. */
   amount?: number | undefined;
   /** Numbers follow it; by default the name of the record. */
   name?: string | undefined;

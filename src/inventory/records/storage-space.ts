@@ -127,7 +127,7 @@ export class StorageSpace {
     const occupied = this.#count(`SELECT location FROM slot WHERE ${listed}`, withGrid);
     const tables = [...this.viewer.resources.values()].filter(hasPosition).map(({ table }) => table);
     const stored = tables.map((table) => `SELECT location FROM ${table} WHERE deleted = 0 AND ${listed}`);
-    // Boxes are what a rack has room for.
+    // The capacity of a rack counts boxes.
     const inside =
       "SELECT parent FROM location WHERE deleted = 0 AND parent IN (SELECT value FROM json_each(?1))";
     const items = this.#count([...stored, inside].join(" UNION ALL "), others);

@@ -53,7 +53,7 @@ export class SubResourceRecords {
     return { total: page.total, current: page.current, results: this.#print(sub, page.rids, source, base) };
   }
 
-  /** One by its row number; undefined where it did not exist. */
+  /** The sub-resource of a row number; undefined if it did not exist. */
   show(sub: SubResource, rid: number, source: RecordSource, base: string): JsonObject | undefined {
     return this.#print(sub, [rid], source, base)[0];
   }

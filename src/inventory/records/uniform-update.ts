@@ -14,7 +14,7 @@ import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 
 /** Writes of many records, found and checked, but not written. */
 export interface PlannedUpdate {
-  /** Of the records that were to be changed. */
+  /** Row numbers of the records that were to be changed. */
   rids: readonly number[];
   writes: readonly RecordWrite[];
   /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
@@ -24,7 +24,7 @@ export interface PlannedUpdate {
 /** One set of new values for many records. */
 interface UniformUpdate {
   resource: Resource;
-  /** By column, with the folded copies. */
+  /** Values by column, with the folded copies. */
   columns: ReadonlyMap<string, Stored>;
   writes: (RecordWrite & { after: StoredRecord })[];
 }

@@ -19,7 +19,7 @@ interface Place {
   rid: number;
   id: string;
   name: string;
-  /** Row numbers of what may enclose it, by field. */
+  /** Row numbers of possible parents, by field. */
   inside: Readonly<Record<string, number | null>>;
 }
 
@@ -33,7 +33,7 @@ export class UniquePaths {
     private readonly resources: Resources,
   ) {}
 
-  /** By row number, of those that the actor may view. */
+  /** Paths by row number, for records that the actor may view. */
   of(resource: Resource, rids: readonly number[], actor: Actor): Map<number, string> {
     if (rids.length === 0) return new Map();
     const viewer = { resources: this.resources, actor };

@@ -1,7 +1,7 @@
 import { prose, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 
-/** As LabID's client knows them. */
+/** Names that LabID's client knows. */
 export const TECHNOLOGIES = [
   "sequencing",
   "light microscopy",

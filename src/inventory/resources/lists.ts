@@ -2,7 +2,7 @@
 
 export interface ListInWords {
   title: string;
-  /** One of its records; by default the title in the singular. */
+  /** Noun for one record; by default the title in the singular. */
   one?: string;
   /** Application and model of its records, where annotation types may be for one list or refer to it. */
   model?: string;
@@ -21,7 +21,7 @@ export interface ListInWords {
   withoutLabels?: true;
 }
 
-/** By segments, in the order of the overview. */
+/** Lists by segment, in the order of the overview. */
 export const LISTS: Readonly<Record<string, ListInWords>> = {
   "stocks/consumables": {
     title: "Consumables",

@@ -35,7 +35,7 @@ export interface ReportLine {
 
 /** The outcome of a stocktake. */
 export interface Report extends Record<Result, ReportLine[]> {
-  /** Last change when it was stored; absent from what readers get. */
+  /** Last change when the report was stored; removed before readers get the report. */
   cursor?: number;
   location: { id: string; name: string };
   counts: Record<"expected" | Result, number>;

@@ -79,7 +79,7 @@ export const taskRow = ({
   ended: timestampOrNull(ended),
   said: message,
   fraction,
-  // Only examinations have one.
+  // Only examinations have findings.
   result: result as CheckResult[] | null,
 });
 

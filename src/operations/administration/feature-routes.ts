@@ -22,7 +22,7 @@ import { startUpload } from "./upload-task.ts";
 import { pluralize } from "../../platform/words.ts";
 import { timestamp } from "../../platform/clock.ts";
 
-/** Its request bodies may have any size, too. */
+/** Path whose request bodies may have any size, too. */
 export const FEATURE_UPLOADS = "/api/admin/features";
 
 const counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });

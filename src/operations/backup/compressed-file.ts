@@ -20,10 +20,10 @@ function meter(): { stream: Transform; result(): { bytes: number; sha256: string
 }
 
 export interface Sums {
-  /** Of the plain file. */
+  /** Size of the plain file. */
   bytes: number;
   sha256: string;
-  /** Of the compressed, perhaps encrypted, one. */
+  /** Size of the compressed, perhaps encrypted, file. */
   compressedBytes: number;
   compressedSha256: string;
 }

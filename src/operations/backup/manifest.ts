@@ -47,10 +47,10 @@ export type Reason = "asked" | "schedule" | "upgrade";
 export interface FileEntry {
   /** Path of the compressed file, from the manifest's directory. */
   file: string;
-  /** Of the file in the data directory. */
+  /** Size of the file in the data directory. */
   bytes: number;
   sha256: string;
-  /** Of the compressed file. */
+  /** Size of the compressed file. */
   compressedBytes: number;
   compressedSha256: string;
 }
@@ -118,7 +118,7 @@ export function parseManifest(text: string, where: string): Manifest {
       },
     );
   }
-  // That of an encrypted backup is checked once there is a key.
+  // The seal of an encrypted backup is checked once the key is known.
   if (manifest.key === undefined && manifest.seal !== undefined) checkSeal(manifest, undefined, where);
   return manifest;
 }

@@ -16,7 +16,7 @@ interface Committed {
 }
 
 interface Place {
-  /** Of the database, in its data directory. */
+  /** Path of the database, in its data directory. */
   path: string;
   migrations: readonly Migration[];
   /** Directory or address of the backups. */

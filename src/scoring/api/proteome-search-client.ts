@@ -21,7 +21,7 @@ export const makeComputations = (client: ProteomeSearchClient): Computations => 
     client.call({ do: "open", request, now: created, client: of, view: null }),
   stop: (id) =>
     client.call({ do: "cancel", id }).catch((error: Problem) => {
-      // It has ended or was removed meanwhile.
+      // The search has ended or was removed meanwhile.
       if (error.code !== "conflict" && error.code !== "not_found") throw error;
     }),
   drop: (id) => client.call({ do: "drop", id }),

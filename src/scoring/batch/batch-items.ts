@@ -6,7 +6,7 @@ import type { State } from "../jobs/job.ts";
 export interface NewItem {
   /** The protein. */
   name: string;
-  /** Its line in a list. */
+  /** Line of the protein in a list. */
   line: number | null;
   /** Residues; null where there is a failure. */
   query: string | null;
@@ -33,7 +33,7 @@ export interface BatchItem {
 /** Number of jobs by state. Cancelled and expired jobs count as failed. */
 export interface BatchCounts {
   total: number;
-  /** Not submitted yet. */
+  /** The job has not been submitted. */
   waiting: number;
   queued: number;
   running: number;

@@ -237,7 +237,7 @@ export class Batches {
       try {
         runner.cancel(job);
       } catch (error) {
-        // It has ended meanwhile.
+        // The batch has ended meanwhile.
         if (!(error instanceof Problem) || error.code !== "conflict") throw error;
       }
       // Other requests are answered meanwhile.

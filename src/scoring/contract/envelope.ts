@@ -12,7 +12,7 @@ export interface EnvelopeOptions {
   contentType: string | null;
   /** Target namespace of the service. */
   namespace: string;
-  /** By default the documented ones. */
+  /** Limits; by default the documented limits. */
   limits?: MessageLimits;
   /** Stops reading a message that does not arrive; its reason becomes the problem. */
   signal?: AbortSignal;

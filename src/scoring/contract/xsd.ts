@@ -110,7 +110,7 @@ export function addPredictionSchema(parent: XMLBuilder): void {
   }
   for (const type of [...complexTypes(), CON_SCORE_PREDICTION as ComplexType<never>])
     addParts(schema.ele("xs:complexType", { name: type.name }), type);
-  // Of a named type: SOAP::WSDL cannot use an element with an anonymous one by reference.
+  // A named type: SOAP::WSDL cannot refer to an element with an anonymous type.
   const { name, meaning } = CON_SCORE_PREDICTION;
   addMeaning(schema.ele("xs:element", { name, type: `p:${name}` }), meaning);
 }

@@ -130,7 +130,7 @@ export class FeatureFiles {
     this.directory = join(dataDirectory, "features");
   }
 
-  /** By name. */
+  /** Feature files by name. */
   list(): FeatureFileInfo[] {
     return this.#current().map(({ info }) => info);
   }
@@ -223,7 +223,7 @@ export class FeatureFiles {
         proteins.set(accession, protein);
         if (flag !== null) protein.flagged[flag] = (protein.flagged[flag] ?? 0) + read.length;
         else if (protein.md5 === md5) protein.features.push(...read);
-        // Imported when the corpus had another sequence of it.
+        // The file was imported when the corpus had another sequence of the protein.
         else protein.flagged.sequence = (protein.flagged.sequence ?? 0) + read.length;
       }
     }

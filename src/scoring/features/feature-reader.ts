@@ -3,7 +3,7 @@ import type { Feature } from "./feature.ts";
 
 /** Features that a file lists together for one protein. */
 export interface FeatureRecord {
-  /** Its names in the order in which they are tried: accessions, entry name, secondary accessions. */
+  /** Names of the protein in the order in which they are tried: accessions, entry name, secondary accessions. */
   names: readonly string[];
   features: Feature[];
   /** Facts in the file about the sequence to which the positions belong. */

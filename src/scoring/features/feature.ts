@@ -1,7 +1,7 @@
 /** Features of residues of a protein, from imported files. */
 export interface Feature {
   group: FeatureGroup;
-  /** The source's word for it, such as `Modified residue`. */
+  /** Type of feature in the words of the source, such as `Modified residue`. */
   type: string;
   /** First and last residue, from 1. */
   start: number;
@@ -12,7 +12,7 @@ export interface Feature {
   id: string;
   /** Database or program. */
   source: string;
-  /** Of an ELM instance: whether it works, as ELM words it, such as `true positive`. */
+  /** Logic of an ELM instance in ELM's words, such as `true positive`. */
   logic?: string;
   /** Structures of an ELM instance in the PDB. */
   structures?: string[];

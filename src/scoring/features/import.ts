@@ -199,7 +199,7 @@ class FeatureWriter {
     return (this.#last = { index, residues, md5: hashResidues(residues) });
   }
 
-  /** Of all rows. */
+  /** Number of all rows. */
   sha256(): string {
     return this.#hasher.digest("hex");
   }

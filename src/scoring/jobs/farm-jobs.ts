@@ -29,7 +29,7 @@ export interface FarmDependencies {
   background: BackgroundQueue;
   /** The version that scores jobs now. */
   scoringVersion: () => ScoringVersion;
-  /** Its corpus; null if there is none. */
+  /** Corpus of the job; null if there is none. */
   corpus: () => { name: string; hash: string; path: string } | null;
   /** Jobs that wait, and when the oldest was submitted. */
   backlog: () => { waiting: number; oldest: number | null };
@@ -150,7 +150,7 @@ export class FarmJobs {
     return this.#inFastTransaction(() => taken.map((one) => this.#begin(one, milliseconds)));
   }
 
-  /** Without waiting for the disk. */
+  /** Writes without waiting for the disk. */
   #inFastTransaction<T>(action: () => T): T {
     return withoutSync(this.database, () => this.database.transaction(action).immediate());
   }

@@ -8,7 +8,7 @@ interface JobRecord extends Pick<JobView, "id" | "state" | "submitted" | "starte
   client: string;
   attempts: number;
   name: string | null;
-  /** Of the query; null once the job has expired. */
+  /** Length of the query; null once the job has expired. */
   residues: number | null;
 }
 

@@ -53,7 +53,7 @@ export function transitionSql(event: JobEvent): { set: string; where: string } {
   return { set: `state = '${to}'`, where };
 }
 
-/** Attempts at a job. One whose worker dies twice is probably the cause, and must not take the next worker with it. */
+/** Maximum attempts at a job. A job whose worker dies twice probably causes the crash and is not tried again. */
 export const MAX_ATTEMPTS = 2;
 
 /**

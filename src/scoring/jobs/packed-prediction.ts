@@ -158,7 +158,7 @@ function intact<T>(read: () => T): T {
 const decompressed = (bytes: Bytes): Bytes =>
   intact(() => {
     if (isGzip(bytes)) return Bun.gunzipSync(bytes);
-    // Of nothing, Bun makes nothing.
+    // Bun compresses an empty input to nothing.
     if (bytes.length === 0) throw new Error("a part is empty");
     return Bun.zstdDecompressSync(bytes) as Bytes;
   });
@@ -181,7 +181,7 @@ function formerText(database: Database, result: number): string {
     .query("SELECT prediction, packed FROM result WHERE rid = ?")
     .get(result) as { prediction: string; packed: Bytes | null };
   if (packed) return decoded(decompressed(packed));
-  // Of a result in parts, this is "null".
+  // The text of a result in parts is "null".
   if (prediction === "null") throw damaged("all parts are missing");
   return prediction;
 }

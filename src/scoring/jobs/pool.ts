@@ -17,7 +17,7 @@ type PoolReport = WorkerReport | FamiliesReport;
 /** Progress of a running job. */
 export interface Progress {
   stage: "start" | Stage;
-  /** Of the stage, 0 to 1. */
+  /** Progress of the stage, 0 to 1. */
   fraction: number;
 }
 
@@ -74,7 +74,7 @@ interface Slot {
 
 /** The state of one worker. */
 interface WorkerStatus {
-  /** True if it has been started. */
+  /** True if the worker has been started. */
   alive: boolean;
   /** The job that it scores, and the one whose search it helps with. */
   job: string | null;
@@ -464,7 +464,7 @@ export class Pool {
     if (job) {
       clearTimeout(job.timer);
       this.#progress.delete(job.lease.id);
-      // Its helpers might never end.
+      // The helpers of the search might never end.
       for (const helper of this.#slots.filter(({ helps }) => helps === job)) this.#terminate(helper);
     }
     return job;

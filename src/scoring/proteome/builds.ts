@@ -48,7 +48,7 @@ export interface Build {
   stored: number | null;
   carried: number | null;
   failure: string | null;
-  /** Of the running build, once it is planned: families missing at its start, and those that are stored or soon will be. */
+  /** Families of the running build, once it is planned: missing at its start, and stored or computed so far. */
   progress: { missing: number; done: number; carried: number; seconds_left: number | null } | null;
 }
 

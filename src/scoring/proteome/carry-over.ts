@@ -9,7 +9,7 @@ export interface CarryOver {
   /** Name of that corpus. */
   from: string;
   tasks: CarryTask[];
-  /** Their proteins, as indexes in this corpus. */
+  /** Indexes of the proteins in this corpus. */
   proteins: number[];
   /** Residues of the proteins that only one of the corpora has: each query is compared with them. */
   changed: number;

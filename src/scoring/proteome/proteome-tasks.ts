@@ -51,7 +51,7 @@ export function carryFamilies(task: CarryTask, corpus: Corpus): FamiliesReport {
 
 class Interruption extends Error {}
 
-/** @param find calls `check` now and then */
+/** @param find calls `check` at intervals */
 function collect(
   ticket: number,
   stop: Stop | undefined,

@@ -59,7 +59,7 @@ const MAX_QUEUED_PER_CLIENT = 10;
  * in memory and in a file while there is room. A search that a stopped process has left is run again.
  */
 export class ProteomeSearches {
-  /** In memory, the most recently used last. */
+  /** Searches in memory, the most recently used last. */
   readonly #kept = new Map<string, Search>();
   readonly #queue: Search[] = [];
   #running: Search | undefined;
@@ -72,7 +72,7 @@ export class ProteomeSearches {
     for (const id of this.#files.unfinished()) this.#enqueue(id, this.#files.request(id)!);
   }
 
-  /** Identifies what equal requests share. @throws Problem invalid_request, conflict without families */
+  /** Id of the computation that equal requests share. @throws Problem invalid_request, conflict without families */
   identify(request: SearchRequest): string {
     const path = this.#corpusFile(request);
     const id = makeId(request, path);
@@ -276,7 +276,7 @@ class Search implements ProteomeSearch {
   #matches: ProteomeMatch[] = [];
   #table: ProteomeTable | null = null;
   #isCurrent = false;
-  /** When the table may be made again. */
+  /** Earliest time at which the table is made again. */
   #nextTable = 0;
   #stop = Promise.withResolvers<null>();
 

@@ -76,7 +76,7 @@ function countBins(rows: readonly ProteomeRow[]): PValueBin[] {
   return BINS.map((p, i) => ({
     p,
     matches: counts[i],
-    // To hundredths, as differences of decimals are not exact.
+    // Compared in hundredths, because differences of decimals are not exact.
     expected: Math.round(100 * scored * (p - (BINS[i + 1] ?? 0))) / 100,
   }));
 }

@@ -162,7 +162,7 @@ function tenths({ conservation }: MatchScore, reference: string): string {
     .join("");
 }
 
-/** As in headers of UniProt. */
+/** Name in the form of UniProt's headers. */
 const describeProtein = ({
   description,
   organism,

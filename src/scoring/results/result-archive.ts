@@ -17,7 +17,7 @@ export interface ArchivedJob {
   /** URL of the job, and of the service. */
   url: string;
   publisher: string;
-  /** In milliseconds. */
+  /** Time in milliseconds. */
   submitted: number;
   started: number | null;
   ended: number;

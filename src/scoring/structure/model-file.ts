@@ -61,7 +61,7 @@ export function readModel(text: string): ModelFile {
     previous = atom;
     if (atom.name !== "CA") continue;
     const { residues }: Pick<ModelChain, "residues"> = chains.get(chain) ?? { residues: [] };
-    // Of alternative places, the first one.
+    // The first of several alternative positions.
     if (residues.at(-1)?.number !== number) residues.push({ number, letter, bFactor });
     chains.set(chain, { id: chain, residues });
   }

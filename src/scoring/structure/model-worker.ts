@@ -11,7 +11,7 @@ export interface ModelTask {
   file: Uint8Array | string;
   name: string;
   source: StructureModel["source"];
-  /** Of the query. */
+  /** Sequence of the query. */
   sequence: string;
 }
 

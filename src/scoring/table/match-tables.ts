@@ -30,7 +30,7 @@ interface Declared extends Pick<MatchTable, "heads" | "gff3"> {
   first: string;
   /** Columns that its rows do not have. */
   without: string;
-  /** True if its matches have ranks, q-values and labels. */
+  /** True if the matches of the table have ranks, q-values and labels. */
   isRanked: boolean;
 }
 

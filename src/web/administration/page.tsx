@@ -59,7 +59,7 @@ interface RowAction<Data, Row> {
   run: (row: Row, page: AdministrationContext<Data>) => Promise<Row | null | void> | void;
   /** Shown afterwards. */
   done?: (row: Row) => string;
-  /** In the menu behind "…". */
+  /** True for actions in the menu behind "…". */
   inMenu?: boolean;
 }
 

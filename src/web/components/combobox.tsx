@@ -132,7 +132,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
                   id={`${id}-${i}`}
                   role="option"
                   aria-selected={i === active}
-                  // Before the input loses the focus.
+                  // Runs before the input loses the focus.
                   onMouseDown={(event) => {
                     event.preventDefault();
                     choose(option);

@@ -11,7 +11,7 @@ interface Confirmation {
   text: string;
   /** Label of the button; it names the act, such as "Delete 3 records". */
   verb: string;
-  /** Of the button; `danger` unless the act destroys nothing. */
+  /** Look of the button; `danger` for destructive actions. */
   look?: "primary" | "danger";
   run: () => Promise<unknown>;
   /** Shown as a toast afterwards. */

@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children, actions, cancel, wide }: Dial
     const opened = dialog.current;
     const before = document.activeElement;
     opened?.showModal();
-    // Not to a button, which Space would press.
+    // Focus does not go to a button, which Space would press.
     const first = opened?.querySelector<HTMLElement>(
       ".dialog-body :is(input, select, textarea):not(:disabled)",
     );

@@ -19,7 +19,10 @@ interface Toast {
 const SECONDS = 8;
 let last = 0;
 let shown: Toast[] = [];
-/** The regions of toasts: the page, and each open dialog, outside of which nothing can be clicked. The last one has them. */
+/**
+ * The regions of toasts: the page and each open dialog, since nothing outside a dialog can be clicked. The last region
+ * shows the toasts.
+ */
 const outlets: ((shown: Toast[]) => void)[] = [];
 
 const show = (toasts: Toast[]): void => {

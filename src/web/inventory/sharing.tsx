@@ -136,7 +136,7 @@ function SharedAccess(props: AccessCardProps) {
   );
 }
 
-/** In words; only users who may change the record see with whom it is shared. */
+/** Access in words; only users who may change the record see with whom it is shared. */
 function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grants | undefined }) {
   const { owner, owned_by, public: isPublic } = row.values;
   const own = of.name === "views" ? [] : [formatText(owned_by)];

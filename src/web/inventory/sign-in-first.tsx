@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { useSession } from "../session.ts";
 
-/** Its content for people who are signed in; for others a link to sign in. */
+/** Shows the content to signed-in users, and a link to sign in to others. */
 export function SignInFirst({ to, children }: { to: string; children: ComponentChildren }) {
   const session = useSession();
   if (session) return <>{children}</>;

@@ -105,7 +105,7 @@ function OptionsInput(
   );
 }
 
-/** Below an input; of what few people need, with the name in requests. */
+/** Hint below an input; for rarely used fields with the name in requests. */
 function findHint(name: string, field: FieldInfo): ComponentChildren {
   const { form, rule, help_text } = field;
   const described =

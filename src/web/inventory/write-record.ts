@@ -70,9 +70,9 @@ export interface BulkChange {
   change:
     | { kind: "values"; values: Record<string, unknown> }
     | { kind: "delete" }
-    /** Only of records named by their ids. */
+    /** Only for records named by their ids. */
     | { kind: "share"; request: object }
-    /** Only of records named by their ids: into the free slots of a location, in order. */
+    /** Only for records named by their ids: moves them into the free slots of a location, in order. */
     | { kind: "fill"; location: string };
 }
 

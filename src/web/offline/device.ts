@@ -69,7 +69,7 @@ export async function snapshot(): Promise<Snapshot | undefined> {
   );
 }
 
-/** Puts a move that the server has taken into what this device knows. */
+/** Applies a move that the server has accepted to the snapshot of this device. */
 export const keepMove = (moved: Parameters<typeof withMove>[1]): Promise<unknown> =>
   worksOffline()
     ? deviceStore().update<Snapshot>(SNAPSHOT, (known) => known && withMove(known, moved))
@@ -87,7 +87,7 @@ export async function refreshSnapshot(person: Person): Promise<void> {
   });
 }
 
-/** Once on each page: brings this device up to date and sends what waits. */
+/** Called once per page: updates the snapshot and sends waiting changes. */
 export async function updateDevice(person: Person): Promise<void> {
   if (!worksOffline()) return;
   writeStored("offline", true);

@@ -30,7 +30,7 @@ export interface KnownRecord {
   equipment?: string | null;
   /** Building and room of a location or of equipment, such as `A 002`. */
   room: string;
-  /** Of a location. */
+  /** Grid of a location. */
   grid?: Grid;
   /** True if the person may change it. */
   change?: true;
@@ -38,7 +38,7 @@ export interface KnownRecord {
   waits?: true;
 }
 
-/** One that has not been applied. */
+/** A stocktake that has not been applied. */
 export interface KnownStocktake {
   id: string;
   name: string;

@@ -13,11 +13,11 @@ export interface OfflineStocktake {
   /** The last counts of the server; undefined if this device has never seen them. */
   count: Count | undefined;
   person: string;
-  /** Its changes that the server has not taken. */
+  /** Changes of the stocktake that the server has not accepted. */
   changes: readonly QueuedChange[];
-  /** It was begun on this device, and the server does not have it yet. */
+  /** The stocktake was begun on this device and has not been sent. */
   isBegunHere: boolean;
-  /** It was applied on this device. */
+  /** The stocktake was applied on this device. */
   isApplied: boolean;
 }
 

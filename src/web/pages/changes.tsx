@@ -106,7 +106,7 @@ function WatchedQueries() {
 
 const isLeft = ({ state }: Watched): boolean => state === "waiting" || state === "running";
 
-/** Progress of the reruns, with what can be done about them. */
+/** Progress of the reruns, with their actions. */
 function Reruns({
   queries,
   act,

@@ -144,7 +144,7 @@ function Wizard({ of }: { of: Declaration }) {
   );
 }
 
-/** By which value rows may find the records that they change, and how many would. */
+/** Choices of the value that matches rows to records, with the number of matches. */
 function matchChoices({ fields }: Declaration, report: Report | null): Choices<Report["match"]> {
   const rows = (by: "name" | "barcode"): string => {
     const count = report?.existing[by];

@@ -51,7 +51,7 @@ import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { call, send } from "../request.ts";
 
-/** A record, and what happens to it. */
+/** The page of a record, with its actions. */
 interface RecordProps {
   of: Declaration;
   row: Row;

@@ -124,7 +124,7 @@ async function readLabel(location: string, signal: AbortSignal): Promise<string>
   }
 }
 
-/** Others may scan too. */
+/** Other devices may scan, too. */
 const UPDATE_SECONDS = 15;
 
 /** The state of a stocktake by the server. @throws ApiError */

@@ -20,7 +20,7 @@ function VerifyEmail() {
         </LinkButton>
       </div>
     );
-  // Not by opening the page: programs that check e-mails open their links.
+  // Verified by a button, not by opening the page: programs that check e-mails open their links.
   return (
     <div class="narrow">
       <PageHead title="Confirm your e-mail address">labd sent you this link. It works once.</PageHead>

@@ -103,7 +103,7 @@ export function scrollTo({ from, to }: Range, size: number, cell: number): numbe
   return Math.max(0, from * cell - (length > size ? 2 * cell : (size - length) / 2));
 }
 
-/** Neighbours that look the same, as one; null has no look. */
+/** Runs of neighbours with the same look; null has no look. */
 export function findRuns(looks: readonly (string | null)[]): (Range & { look: string })[] {
   const runs: (Range & { look: string })[] = [];
   for (const [i, look] of looks.entries()) {

@@ -93,7 +93,7 @@ interface RowProps {
   range: Range;
   letters: readonly string[];
   looks: readonly (string | null)[];
-  /** Of the slots, in pixels, as an attribute. */
+  /** Widths of the slots in pixels, as an attribute. */
   middles: string;
   isQuery: boolean;
   y: number;

@@ -127,7 +127,7 @@ const Kept = ({ of }: { of: Numbers | null }) =>
     </span>
   );
 
-/** In words, so that colour is not all that tells it. */
+/** Difference in words, so that it does not depend on colour. */
 function Difference({ match: { a, b, isFlipped } }: { match: ComparedMatch }) {
   if (!a || !b) return <Tag>only one result</Tag>;
   if (isFlipped) return <Tag tone="warn">verdict changed</Tag>;

@@ -107,7 +107,7 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
 
 export interface ScoringRequest {
   identifier: string;
-  /** Or an alignment. */
+  /** An alignment instead of proteins. */
   querySequence?: string;
   alignment?: string;
   scoringModel: Model;
@@ -129,7 +129,7 @@ const submission = (request: ScoringRequest) => ({
   motifClasses: request.motifClasses.length > 0 ? request.motifClasses : undefined,
 });
 
-/** For text between single quotes of a shell. */
+/** Escapes text between single quotes of a shell. */
 const quoted = (text: string): string => text.replaceAll("'", String.raw`'\''`);
 
 const xml = (text: string): string =>

@@ -84,7 +84,7 @@ const FIELDS = [
   },
 ] as const;
 
-/** Messages by path, such as `homologs.organisms.1`. */
+/** Error messages by path, such as `homologs.organisms.1`. */
 export type ChoiceErrors = Readonly<Record<string, readonly string[]>>;
 
 /** Messages about a field of the choice, or about one of its items. */

@@ -79,7 +79,7 @@ function Choices(props: FilterProps & { filter: ChoiceFilter; onChange: (chosen:
   const { filter, facets, values, onChange } = props;
   const chosen = (values[filter.name] ?? []) as readonly string[];
   const choices = listChoices(filter, facets, chosen);
-  // One value is no choice.
+  // A filter with a single value is not shown.
   if (choices.length < 2 && chosen.length === 0) return null;
   return (
     <fieldset>

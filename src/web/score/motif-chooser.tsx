@@ -168,7 +168,7 @@ interface Check {
   /** The expression that the author may have intended. */
   suggestions?: readonly string[];
   error?: string;
-  /** Of the character that is wrong, counted from 1. */
+  /** Position of the invalid character, counted from 1. */
   position?: number | null;
 }
 

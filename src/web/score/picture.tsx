@@ -11,7 +11,7 @@ export function Picture(props: {
   note?: string;
   /** The picture that the buttons save. */
   name: string;
-  /** Of the saved file, without extension. */
+  /** Name of the saved file, without extension. */
   fileName: string;
   legend: ComponentChildren;
   actions?: ComponentChildren;

@@ -18,7 +18,7 @@ const POLL = 2000;
 const NAMED = 3;
 
 interface Recent extends RecentJob {
-  /** Of its page. */
+  /** Address of its page. */
   path: string;
 }
 

@@ -74,7 +74,7 @@ export const CONSERVATION: Readonly<Record<Conservation, { name: string; sentenc
   "insufficient data": { name: "few homologs", sentence: "Conservation cannot be judged" },
 };
 
-/** In a word or two; empty for a match that is not scored. */
+/** Short form of the verdict; empty for a match that is not scored. */
 export const conservationName = ({
   verdict,
   z,

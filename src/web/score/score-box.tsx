@@ -23,7 +23,7 @@ import { NoCorpus, refuse } from "./score-form.tsx";
 type Option = ProteinObject | { sequences: string };
 
 interface Chosen {
-  /** As `readProtein` takes it. */
+  /** Text in the form that `readProtein` reads. */
   text: string;
   shown: string;
 }

@@ -61,7 +61,7 @@ export function ScoreForm(props: {
   protein: { title: string; label: string; hint: string; rows?: number; many?: boolean };
   /** Above the proteins. */
   source?: ComponentChildren;
-  /** Instead of the proteins. */
+  /** An alignment instead of the proteins. */
   instead?: ComponentChildren;
   /** Below the proteins. */
   extra?: ComponentChildren;

@@ -91,7 +91,7 @@ function makeView(viewer: GLViewer, { chain, residues }: StructureModel): Struct
     },
     showMatch(match) {
       viewer.zoomTo({ ...ofChain, predicate: inSpan(match) }, 0);
-      // Its neighbours help to see where it is.
+      // Neighbouring residues help to see the position of the match.
       viewer.zoom(0.6);
       viewer.render();
     },

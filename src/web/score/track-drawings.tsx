@@ -100,7 +100,7 @@ const Bars = ({ plot, values }: { plot: Plot; values: readonly (number | null)[]
   </>
 );
 
-/** Its title says where the threshold is reached. */
+/** The title states where the threshold is reached. */
 function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) {
   const { look, values, threshold } = data;
   const title = `${data.title}: ${regionsFrom(values, threshold, plot.span)}`;

@@ -7,7 +7,7 @@ export interface Span {
 /** Fewest residues shown. */
 const CLOSEST = 12;
 
-/** So many residues from a first one, moved to lie within the protein. */
+/** A span of so many residues, moved to lie within the protein. */
 export function clamped(from: number, residues: number, length: number): Span {
   const count = Math.round(Math.min(length, Math.max(CLOSEST, residues)));
   const first = Math.round(Math.min(length - count + 1, Math.max(1, from)));
@@ -25,7 +25,7 @@ export function showing(span: Span, part: Span, length: number): Span {
   return clamped(from, residues, length);
 }
 
-/** So many residues with a part in the middle. */
+/** A span of so many residues, centred on a part. */
 export const centred = ({ from, to }: Span, residues: number, length: number): Span =>
   clamped((from + to + 1 - residues) / 2, residues, length);
 

@@ -181,7 +181,7 @@ export function useGestures(
     if (!now.isDragged) {
       if (Math.abs(event.clientX - now.clientX) < DRAG) return;
       now.isDragged = true;
-      // Not before, or matches would not be clicked.
+      // The pointer is captured only now, or matches could not be clicked.
       event.currentTarget.setPointerCapture(event.pointerId);
     }
     const ends = [now.at, residueUnder(event, now.plot)].map((at) => inside(at, now.plot.span));

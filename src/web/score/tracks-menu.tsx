@@ -5,7 +5,7 @@ import { useQuery } from "../page.tsx";
 /** A track that can be switched on and off. */
 export interface TrackChoice {
   name: string;
-  /** Its name in the address. */
+  /** Name of the track in the address. */
   key: string;
   /** True if it is shown unless people choose otherwise. */
   shown: boolean;

@@ -22,7 +22,7 @@ export interface FoundAnywhere {
 interface SearchOptions {
   /** Results of each list. */
   limit: number;
-  /** Only this list. */
+  /** Segment of the list to search. */
   list?: string | null;
   withDeleted?: boolean;
 }

@@ -21,7 +21,7 @@ import { type Slots, type Stored } from "./slots.ts";
 
 interface BoxProps {
   id: string;
-  /** The head of the page; of a box with this before and after its other actions. */
+  /** The head of the page. For a box, `before` and `after` surround its other actions. */
   head: (first?: ComponentChildren, last?: ComponentChildren) => ComponentChildren;
   /** Cards below, which need not repeat the records in the grid. */
   foot?: (hasGrid: boolean) => ComponentChildren;
