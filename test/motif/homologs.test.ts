@@ -62,6 +62,22 @@ describe("homolog criteria", () => {
       expect(found[k].rawScore).toBeLessThanOrEqual(found[k - 1].rawScore);
   });
 
+  test.each([
+    ["minIdentity", "identity", 1],
+    ["minCoverage", "coverage", 1],
+    ["maxIdentity", "identity", -1],
+  ] as const)("a homolog may have exactly the %s", (option, name, sign) => {
+    const all = findHomologs(query, corpus, options);
+    // The best homolog covers the whole query, in the local alignment, too.
+    const limit = name === "coverage" ? all[0].coverage : all[all.length - 1].identity;
+    const within = all.filter((homolog) => sign * (homolog[name] - limit) >= 0);
+    const beyond = all.filter((homolog) => sign * (homolog[name] - limit) > 0);
+    const accessions = (homologs: typeof all): string[] => names(corpus, homologs).toSorted();
+    expect(within.length).toBeGreaterThan(beyond.length);
+    expect(foundWith(corpus, { [option]: limit })).toEqual(accessions(within));
+    expect(foundWith(corpus, { [option]: limit + sign * 1e-9 })).toEqual(accessions(beyond));
+  });
+
   test("finds the same homologs in exhaustive mode", () => {
     const found = findHomologs(query, corpus, options);
     expect(findHomologs(query, corpus, { ...options, exhaustive: true })).toEqual(found);

@@ -73,6 +73,11 @@ test.each([
   // The SOAP service accepts any capitals with any white space.
   ["MEEP QS DPSVEP", "MEEPQSDPSVEP"],
   ["HELLO", "HELLO"],
+  // Blocks of ten or fewer; a line break may have divided the first of ten.
+  ["mkv acdefghikl mnpqrstvwy", "MKVACDEFGHIKLMNPQRSTVWY"],
+  ["acdefghikl mnpqrstvwy mkv", "ACDEFGHIKLMNPQRSTVWYMKV"],
+  ["acdef ghikl mnp", "ACDEFGHIKLMNP"],
+  ["a c d", "ACD"],
 ])("reads %p as %p", (text, sequence) => {
   expect(readProteinText(text).sequence).toBe(sequence);
 });
@@ -83,6 +88,10 @@ test.each<[text: string, position: number, reason: string]>([
   ["The quick brown fox jumps over the lazy dog", 0, "look like words"],
   ["the cat sat", 0, "look like words"],
   ["MEEPQSDPSV\nlorem ipsum dolor sit amet", 11, "look like words"],
+  ["acde ghik mnpq", 0, "look like words"],
+  ["acdef ghikl", 0, "look like words"],
+  ["mkv acdefghik mnpqrstvw", 0, "look like words"],
+  ["acdefghikl mkv mnpqrstvwy", 0, "look like words"],
   ["This is a sentence.", 18, "“.” is not an amino-acid letter"],
   ["hello", 0, "looks like a word"],
   ["Insulin", 0, "looks like a word"],
