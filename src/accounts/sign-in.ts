@@ -39,7 +39,7 @@ interface SignInParts {
 }
 
 /** Whose password was verified; `by`: the external service that verified it, if any. */
-interface Verified {
+interface VerifiedPerson {
   user: number;
   by?: string;
 }
@@ -76,7 +76,7 @@ export class SignIns {
     return (await this.verifyCredentials(credentials, method)).user;
   }
 
-  private verifyCredentials(credentials: Credentials, method: SignInMethod): Promise<Verified> {
+  private verifyCredentials(credentials: Credentials, method: SignInMethod): Promise<VerifiedPerson> {
     const { username, code = "" } = credentials;
     return this.attempt(username, method, async (address, browser) => {
       const verified = await this.verifyPassword(credentials, method, browser);
@@ -162,7 +162,7 @@ export class SignIns {
     { username, password }: Credentials,
     method: SignInMethod,
     browser: string | undefined,
-  ): Promise<Verified | (ExternalRejection & { by: string }) | undefined> {
+  ): Promise<VerifiedPerson | (ExternalRejection & { by: string }) | undefined> {
     const { externalPasswords: external } = this;
     const account = this.parts.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
@@ -182,7 +182,7 @@ export class SignIns {
 
   /** Checks the second factor after the password, and records the sign-in. */
   private async finish(
-    { user, by }: Verified,
+    { user, by }: VerifiedPerson,
     code: string,
     method: SignInMethod,
     address: string | undefined,

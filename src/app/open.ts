@@ -273,7 +273,7 @@ async function makeAnswer(
     isUpload: (path) => [UPLOADS, FEATURE_UPLOADS].includes(path.replace(/\/$/, "")),
     admit: (request, path) => {
       if (path.startsWith("/soap/")) return accounts.verifyHeader(request);
-      const problem = problemOfWrite(request, path, parts.storage);
+      const problem = writeProblem(request, path, parts.storage);
       if (problem) throw problem;
       const free = needsWriteLock(request) ? getWriteLock(database).free() : undefined;
       return free ? free.then(() => accounts.verifyHeader(request)) : accounts.verifyHeader(request);
@@ -376,7 +376,7 @@ const SIGN_IN = /^\/api\/(?:(?:v2\/)?(?:token-auth|session)|account\/confirmatio
 
 const DELETION = /\/(?:bulk_delete|purge)\/?$/;
 
-function problemOfWrite(request: Request, path: string, storage: StorageState): Problem | undefined {
+function writeProblem(request: Request, path: string, storage: StorageState): Problem | undefined {
   if (!isWrite(request)) return undefined;
   const isDeletion = request.method === "DELETE" || DELETION.test(path);
   return !isDeletion && SIGN_IN.test(path) ? storage.damage() : storage.problem(isDeletion);

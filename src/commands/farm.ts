@@ -47,7 +47,7 @@ function serverLines({ server, farm }: FarmStatus): string[] {
   const { host, pid, version, commit, scoringVersion, corpusName } = server;
   const about = `server   ${host} (process ${pid}), labd ${version} (${commit}), method ${scoringVersion.method.split(" ")[0]}, corpus ${corpusName ?? "none"}`;
   if (!farm) return [`${about}: NOT RUNNING`];
-  const oldest = farm.oldest === null ? "" : `, the oldest for ${secondsSince(farm.oldest)}`;
+  const oldest = farm.oldest === null ? "" : `, the oldest for ${secondsAgo(farm.oldest)}`;
   const { finished, failed, late, returned, lost } = farm.counts;
   return [
     about,
@@ -80,11 +80,11 @@ function workerTables(workers: FarmStatus["workers"]): string[] {
       id,
       name,
       `${stage} ${Math.floor(fraction * 100)} %`,
-      secondsSince(since),
+      secondsAgo(since),
     ]),
   );
   if (jobs.length > 0) tables.push(textTable(["JOB", "WORKER", "PROGRESS", "FOR"], jobs));
   return tables;
 }
 
-const secondsSince = (time: number): string => `${Math.max(0, Math.round((Date.now() - time) / 1000))} s`;
+const secondsAgo = (time: number): string => `${Math.max(0, Math.round((Date.now() - time) / 1000))} s`;

@@ -15,7 +15,7 @@ import { pluralize } from "../platform/words.ts";
 
 /** Exit codes: wrong cells (EX_DATAERR of sysexits.h), and Ctrl-C as in shells. */
 const DATA_ERROR = 65;
-const INTERRUPTED = 130;
+const INTERRUPTED_CODE = 130;
 const BAR = 30;
 
 export const importFile: Command = {
@@ -63,7 +63,7 @@ export const importFile: Command = {
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "import_cancelled") throw error;
       call.warn(`${error.message} Nothing was written.`);
-      return INTERRUPTED;
+      return INTERRUPTED_CODE;
     }
   },
 };

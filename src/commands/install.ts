@@ -108,14 +108,14 @@ function readTarget(call: Call): Target {
   return { layout: layout(prefix, writable), root: target, isLive: root === undefined };
 }
 
-const PACKAGED = layout("/usr").unit;
+const PACKAGED_UNIT = layout("/usr").unit;
 
 /** Two units of one name would hide each other. */
 function refusePackaged(unit: string): void {
-  if (unit === PACKAGED || !existsSync(PACKAGED)) return;
+  if (unit === PACKAGED_UNIT || !existsSync(PACKAGED_UNIT)) return;
   throw new Problem(
     "conflict",
-    `labd is installed by a package (${PACKAGED}). Upgrade that, or remove it first (apt-get remove labd, which keeps data and settings).`,
+    `labd is installed by a package (${PACKAGED_UNIT}). Upgrade that, or remove it first (apt-get remove labd, which keeps data and settings).`,
   );
 }
 

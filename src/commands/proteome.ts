@@ -173,10 +173,10 @@ async function search(call: Call): Promise<void> {
 }
 
 function describeResult({ searched, missing, matching, rows }: ProteomeTable): string {
-  const found = `${counted(rows.length, "match", "matches")} in ${count(matching)} of ${counted(searched, "protein", "proteins")}.`;
+  const found = `${formatAmount(rows.length, "match", "matches")} in ${count(matching)} of ${formatAmount(searched, "protein", "proteins")}.`;
   return missing === 0
     ? found
-    : `${found} ${counted(missing, "protein without a family was", "proteins without a family were")} not searched. Run labd proteome build.`;
+    : `${found} ${formatAmount(missing, "protein without a family was", "proteins without a family were")} not searched. Run labd proteome build.`;
 }
 
 async function list(call: Call): Promise<void> {
@@ -194,7 +194,7 @@ function formatCorpus(corpus: CorpusInfo): string {
 }
 
 const count = (value: number): string => value.toLocaleString("en");
-const counted = (value: number, one: string, many: string): string =>
+const formatAmount = (value: number, one: string, many: string): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 const megabytes = (bytes: number): string => `${count(Math.ceil(bytes / 1e5) / 10)} MB`;
 

@@ -21,7 +21,7 @@ import { checkSecrets } from "../webhooks/index.ts";
 import { Problem } from "../problem.ts";
 import type { Call, Command } from "./command.ts";
 
-const KNOWN = MIGRATIONS.map(({ name }) => name);
+const KNOWN_MIGRATIONS = MIGRATIONS.map(({ name }) => name);
 
 export const restore: Command = {
   name: "restore",
@@ -68,7 +68,7 @@ async function findBackup(call: Call, config: Config): Promise<ReadBackup> {
 
 async function checkOnly(call: Call, { data_dir: to }: Config, backup: ReadBackup): Promise<void> {
   let warnings = "";
-  const manifest = await checkBackup(backup, KNOWN, (database) => {
+  const manifest = await checkBackup(backup, KNOWN_MIGRATIONS, (database) => {
     warnings = keyWarnings(database, to);
   });
   await call.print(`${summary(manifest)}\nThe backup is intact and can be restored.\n${warnings}`);
@@ -76,8 +76,8 @@ async function checkOnly(call: Call, { data_dir: to }: Config, backup: ReadBacku
 
 async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup): Promise<void> {
   const database = join(to, DATABASE);
-  const record = (fresh: string, former: string | null): void =>
-    recordOffline(fresh, {
+  const record = (newPath: string, former: string | null): void =>
+    recordOffline(newPath, {
       action: "backup.restore",
       subject: { kind: "backup", id: backup.manifest.database.sha256 },
       detail: {
@@ -87,7 +87,7 @@ async function replace(call: Call, { data_dir: to }: Config, backup: ReadBackup)
         former: former && basename(former),
       },
     });
-  const restored = { backup, to, database: DATABASE, known: KNOWN, now: Date.now(), record };
+  const restored = { backup, to, database: DATABASE, known: KNOWN_MIGRATIONS, now: Date.now(), record };
   const { manifest, former } = await restoreBackup(restored);
   // The next backups are encrypted too.
   if (manifest.key !== undefined && backup.key) keepBackupKey(join(to, BACKUP_KEY), backup.key);

@@ -132,6 +132,6 @@ function checkOperands(title: string, command: Command, action: Action, operands
   const see = `See labd ${command.name} --help.`;
   if (operands.length < least) throw new Problem("usage", `${title} needs ${action.operands}. ${see}`);
   if (operands.length <= most) return;
-  const takes = most === 0 ? "no operand" : `only ${action.operands}`;
-  throw new Problem("usage", `${title} takes ${takes}, but ${operands[most]} was given. ${see}`);
+  const expectedOperands = most === 0 ? "no operand" : `only ${action.operands}`;
+  throw new Problem("usage", `${title} takes ${expectedOperands}, but ${operands[most]} was given. ${see}`);
 }

@@ -23,7 +23,7 @@ export class FairPriority {
   }
 
   /** A job of this priority was found waiting. */
-  seen(client: string, priority: number): void {
+  recordPriority(client: string, priority: number): void {
     this.#last.set(client, Math.max(this.#last.get(client) ?? 0, priority));
   }
 

@@ -6,7 +6,7 @@ import { BATCH } from "./queue-filler.ts";
 import { announceDrop } from "./redis-records.ts";
 import type { Counts } from "./status.ts";
 
-const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it scored this job.`;
+const STALLED_MESSAGE = `The worker's process ended ${MAX_INTERRUPTIONS} times while it scored this job.`;
 
 /**
  * Brings jobs in the database and in a queue together. The database is right: the queue is a copy of a part of it, which
@@ -67,7 +67,7 @@ export class Reconciler {
   #waits(queue: JobQueue, id: string, priority: number): void {
     const client = this.dependencies.jobs.find(id)?.client ?? "";
     queue.waiting.set(id, { client, priority });
-    this.priority.seen(client, priority);
+    this.priority.recordPriority(client, priority);
   }
 
   #noLongerWaits(queue: JobQueue, id: string, isCurrent: boolean): void {
@@ -137,6 +137,6 @@ export class Reconciler {
 
   #fail(lease: RemoteLease, reason: string): void {
     const isStalled = reason.startsWith("job stalled more than");
-    if (this.dependencies.jobs.fail(lease, isStalled ? STALLED : reason)) this.counts.failed++;
+    if (this.dependencies.jobs.fail(lease, isStalled ? STALLED_MESSAGE : reason)) this.counts.failed++;
   }
 }

@@ -127,8 +127,8 @@ export async function readWorkers(redis: Redis): Promise<WorkerRecord[]> {
   const names = (await redis.smembers(WORKERS)).sort();
   if (names.length === 0) return [];
   const texts = await redis.mget(names.map(workerKey));
-  const gone = names.filter((_, i) => texts[i] === null);
-  if (gone.length > 0) await redis.srem(WORKERS, gone);
+  const expired = names.filter((_, i) => texts[i] === null);
+  if (expired.length > 0) await redis.srem(WORKERS, expired);
   return texts.flatMap((text) => {
     const worker = parse<WorkerRecord>(text);
     // Earlier versions compute no families.

@@ -158,7 +158,7 @@ export function openSimulation(automaton: Automaton): Simulation {
 }
 
 /** Returned by `addReachable` once the accepting node is reached. */
-const ACCEPTED = -1;
+const ACCEPTING_STATE = -1;
 
 /** The residues [from, to) of a sequence with its lookaround table. */
 interface Segment {
@@ -168,7 +168,7 @@ interface Segment {
   lookarounds: LookaroundTable;
 }
 
-/** Adds the SET nodes reachable from `node` without consuming to a list of `count`; the new count, or ACCEPTED. */
+/** Adds the SET nodes reachable from `node` without consuming to a list of `count`; the new count, or ACCEPTING_STATE. */
 function addReachable(
   simulation: Simulation,
   { residues, lookarounds }: Segment,
@@ -192,7 +192,7 @@ function addReachable(
       stack[depth++] = second[top];
       stack[depth++] = first[top];
     } else if (kind === ACCEPT) {
-      if (mayAccept) return ACCEPTED;
+      if (mayAccept) return ACCEPTING_STATE;
     } else if (assertionHolds(kind, second[top], position, residues.length, lookarounds)) {
       stack[depth++] = first[top];
     }
@@ -228,25 +228,25 @@ function simulate(simulation: Simulation, segment: Segment, whole: boolean): boo
   const { residues, from, to } = segment;
   simulation.round++;
   let count = addReachable(simulation, segment, simulation.current, 0, [entry, from, !whole || from === to]);
-  for (let position = from; position < to && count !== ACCEPTED; position++) {
+  for (let position = from; position < to && count !== ACCEPTING_STATE; position++) {
     if ((whole && count === 0) || simulation.steps > MAX_MATCHING_STEPS) return false;
     const { current, next } = simulation;
     const letter = 1 << residues[position];
     const mayAccept = !whole || position + 1 === to;
     simulation.round++;
     let reached = 0;
-    for (let i = 0; i < count && reached !== ACCEPTED; i++) {
+    for (let i = 0; i < count && reached !== ACCEPTING_STATE; i++) {
       if ((mask[current[i]] & letter) === 0) continue;
       const target = first[current[i]];
       reached = addReachable(simulation, segment, next, reached, [target, position + 1, mayAccept]);
     }
     simulation.steps += count;
-    if (!whole && reached !== ACCEPTED) {
+    if (!whole && reached !== ACCEPTING_STATE) {
       reached = addReachable(simulation, segment, next, reached, [entry, position + 1, mayAccept]);
     }
     simulation.current = next;
     simulation.next = current;
     count = reached;
   }
-  return count === ACCEPTED;
+  return count === ACCEPTING_STATE;
 }

@@ -172,7 +172,7 @@ const SCALED_BLOSUM62 = Int32Array.from(BLOSUM62, (score) => score * SCALE);
 /** Scores in units of 1 / SCALE at `a * STRIDE + b`. Masked residues get expected scores, other letters BLOSUM62's. */
 function scoreMatrix(scores: Float64Array, p: Float64Array, q: Float64Array): Int32Array {
   const matrix = SCALED_BLOSUM62.slice();
-  let both = 0;
+  let sharedCount = 0;
   for (let a = 0; a < CODES; a++) {
     let [asQuery, asSubject] = [0, 0];
     for (let b = 0; b < CODES; b++) {
@@ -183,9 +183,9 @@ function scoreMatrix(scores: Float64Array, p: Float64Array, q: Float64Array): In
     const score = Math.min(MAX_X_SCORE, asQuery);
     matrix[a * STRIDE + X] = Math.round(score * SCALE);
     matrix[X * STRIDE + a] = Math.round(Math.min(MAX_X_SCORE, asSubject) * SCALE);
-    both += p[a] * score;
+    sharedCount += p[a] * score;
   }
-  matrix[X * STRIDE + X] = Math.round(both * SCALE);
+  matrix[X * STRIDE + X] = Math.round(sharedCount * SCALE);
   return matrix;
 }
 

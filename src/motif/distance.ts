@@ -40,10 +40,10 @@ function rowDistance(a: Uint8Array, b: Uint8Array): number {
   let notIdentical = 0;
   for (let column = 0; column < a.length; column++) {
     const differing = a[column] ^ b[column];
-    const either = (a[column] | b[column]) >>> 5;
-    unshared += either;
+    const eitherGapped = (a[column] | b[column]) >>> 5;
+    unshared += eitherGapped;
     // 1 where the codes differ; the sign bit of −x is set for every x above 0.
-    notIdentical += either | (-differing >>> 31);
+    notIdentical += eitherGapped | (-differing >>> 31);
   }
   const shared = a.length - unshared;
   const same = a.length - notIdentical;

@@ -124,7 +124,7 @@ export function computeEvidence(
       observations.push("unknown");
       return { homolog: index, state: "missing", residues, retention: null };
     }
-    observations.push(OBSERVED[found.state]);
+    observations.push(STATE_WORDS[found.state]);
     const identity = localIdentity(homolog, match.start, match.end);
     const aligned = expectedRetention(described, identity);
     const expectation = aligned + (1 - aligned) * SHIFT_RETENTION * chance.near;
@@ -158,7 +158,7 @@ export function computeEvidence(
   };
 }
 
-const OBSERVED = {
+const STATE_WORDS = {
   conserved: "retained",
   shifted: "shifted",
   substituted: "lost",

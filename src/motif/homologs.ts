@@ -130,7 +130,7 @@ export function findOwnHits(
 }
 
 /** Numbers of hits that are no homologs, by the reason. */
-export interface LeftOut {
+export interface ExcludedHits {
   /** Longer than `maxLengthRatio` allows. */
   long: number;
   /** Hits of a suitable length that miss the coverage or the identity. */
@@ -146,7 +146,7 @@ export function countLeftOut(
   corpus: Corpus,
   options: HomologOptions,
   { hits, homologs }: { hits: readonly Hit[]; homologs: readonly number[] },
-): LeftOut {
+): ExcludedHits {
   const admitted = new Set(homologs);
   const dissimilar = hits.filter(
     ({ index }) => !admitted.has(index) && !equal(query, readResidues(corpus, index)),

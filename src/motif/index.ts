@@ -35,7 +35,7 @@ export { organismTest, unknownOrganisms } from "./homolog-choice.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 
 /** Method version and options. */
-export { DEFAULTS, DISORDERED, METHOD } from "./options.ts";
+export { DEFAULTS, DISORDER_THRESHOLD, METHOD } from "./options.ts";
 export type { Options } from "./options.ts";
 
 /** Patterns: parse, suggest, explain, minimum information in bits, matches in a sequence. */

@@ -83,17 +83,17 @@ function scoreNames(corpus: Corpus, word: string): Uint8Array {
   const lower = word.toLowerCase();
   const points = new Uint8Array(corpus.sequenceCount);
   for (const spelling of new Set([word, word.toUpperCase()]))
-    give(points, names.accessions, spelling, POINTS.accession);
-  give(points, names.entryNames, lower, POINTS.entryName);
-  give(points, names.genes, lower, POINTS.gene);
+    awardPoints(points, names.accessions, spelling, POINTS.accession);
+  awardPoints(points, names.entryNames, lower, POINTS.entryName);
+  awardPoints(points, names.genes, lower, POINTS.gene);
   const parts = splitWords(word);
   if (parts.length === 1) {
-    give(points, names.words, parts[0], POINTS.word);
+    awardPoints(points, names.words, parts[0], POINTS.word);
   } else {
     // A compound such as NF-kappa-B, three words of a name.
     const each = parts.map((part) => {
       const own = new Uint8Array(points.length);
-      give(own, names.words, part, POINTS.word);
+      awardPoints(own, names.words, part, POINTS.word);
       return own;
     });
     for (let i = 0; i < points.length; i++)
@@ -104,7 +104,7 @@ function scoreNames(corpus: Corpus, word: string): Uint8Array {
 }
 
 /** Gives points to the proteins of a key and of the keys that begin with it. */
-function give(
+function awardPoints(
   points: Uint8Array,
   { count, key, proteins }: SortedKeys,
   word: string,

@@ -129,7 +129,7 @@ export const IDENTITY_DECAY = 0.3;
 export const MAX_TERMINUS_OFFSET = 60;
 
 /** Mean disorder above which a match lies in a disordered region. */
-export const DISORDERED = 0.5;
+export const DISORDER_THRESHOLD = 0.5;
 
 /** Residues on each side whose mean order selects the null distribution. */
 export const ORDER_FLANK = 20;

@@ -4,7 +4,7 @@ import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } fr
 import { familyAlignment } from "./family-alignment.ts";
 import type { ProteinIdentity } from "./header.ts";
 import { isChosen } from "./homolog-choice.ts";
-import { countLeftOut, findHomologs, findOwnHits, type LeftOut } from "./homologs.ts";
+import { countLeftOut, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
 import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
@@ -124,7 +124,7 @@ interface HomologSource<Source> {
   calibration: Calibration | null;
   corpus: Prediction["corpus"];
   /** Counts the hits that are not among these homologs; null without a search. */
-  countLeftOut: ((homologs: readonly Source[]) => LeftOut) | null;
+  countLeftOut: ((homologs: readonly Source[]) => ExcludedHits) | null;
   describe: (
     source: Source,
   ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue"> &

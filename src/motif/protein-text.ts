@@ -11,7 +11,7 @@ export interface TextFault {
 
 export type ProteinText = { sequence: string; fault: null } | { sequence: null; fault: TextFault };
 
-const EXPECTED = "Expected a protein sequence in one-letter codes.";
+const EXPECTED_MESSAGE = "Expected a protein sequence in one-letter codes.";
 
 /** A shorter text of small letters may be a word. Swiss-Prot has no protein of fewer than 40 residues with O, J or U. */
 const LONGEST_WORD = 30;
@@ -39,7 +39,7 @@ export function readProteinText(text: string): ProteinText {
   if (words.length === 0 && /\d/.test(text))
     return {
       sequence: null,
-      fault: { position: text.search(/\d/), reason: `there are only numbers. ${EXPECTED}` },
+      fault: { position: text.search(/\d/), reason: `there are only numbers. ${EXPECTED_MESSAGE}` },
     };
   const fault = characterFault(words) ?? countFault(words, body) ?? layoutFault(body);
   if (fault) return { sequence: null, fault };
@@ -74,10 +74,10 @@ function characterFault(words: readonly Word[]): TextFault | null {
     if (found < 0) continue;
     const character = word.text[found];
     const reason = /\d/.test(character)
-      ? `the digit ${character} stands within letters, as in a name. ${EXPECTED}`
+      ? `the digit ${character} stands within letters, as in a name. ${EXPECTED_MESSAGE}`
       : character === "*"
         ? "* (stop) is only allowed at the end."
-        : `${describe(word.text.slice(found))} is not an amino-acid letter. ${EXPECTED}`;
+        : `${describe(word.text.slice(found))} is not an amino-acid letter. ${EXPECTED_MESSAGE}`;
     return { position: word.at + found, reason };
   }
   return null;
@@ -99,7 +99,7 @@ function countFault(words: readonly Word[], text: string): TextFault | null {
     if (!isNumber(word)) residues += word.text.length;
     else if (startsLine(word, text)) skipped = count - 1 - residues;
     else if (count !== skipped + residues && count !== skipped + residues + 1) {
-      const reason = `the number ${word.text} does not count the residues before it, as numbers in GenBank and UniProt do. ${EXPECTED}`;
+      const reason = `the number ${word.text} does not count the residues before it, as numbers in GenBank and UniProt do. ${EXPECTED_MESSAGE}`;
       return { position: word.at, reason };
     }
   }
@@ -122,10 +122,13 @@ function layoutFault(text: string): TextFault | null {
     if (groups.length < 2) continue;
     const position = start + groups[0].at;
     if (groups.every((group) => THREE_LETTER_CODES.has(group.text.toUpperCase())))
-      return { position, reason: `these are three-letter codes. ${EXPECTED}` };
+      return { position, reason: `these are three-letter codes. ${EXPECTED_MESSAGE}` };
     const haveCaseOfWords = groups.every(({ text }) => /^(?:[A-Z]?[a-z]*|[A-Z]*)$/.test(text));
     if (haveCaseOfWords && groups.some(({ text }) => /[a-z]/.test(text)) && !areBlocks(groups))
-      return { position, reason: `these look like words, not like blocks of ten letters. ${EXPECTED}` };
+      return {
+        position,
+        reason: `these look like words, not like blocks of ten letters. ${EXPECTED_MESSAGE}`,
+      };
   }
   return null;
 }
@@ -146,13 +149,13 @@ function compositionFault(sequence: string, words: readonly Word[]): TextFault |
   const count = sequence.match(/O/gi)?.length ?? 0;
   const position = words.find((word) => /O/i.test(word.text))?.at ?? 0;
   if (count > 1 + sequence.length / 200) {
-    const reason = `${count} of ${sequence.length} letters are O (pyrrolysine), as in texts but not in proteins. ${EXPECTED}`;
+    const reason = `${count} of ${sequence.length} letters are O (pyrrolysine), as in texts but not in proteins. ${EXPECTED_MESSAGE}`;
     return { position, reason };
   }
   if (sequence.length < LONGEST_WORD && /^[A-Z]?[a-z]*[jou][a-z]*$/.test(sequence))
     return {
       position: words.find((word) => !isNumber(word))?.at ?? 0,
-      reason: `this looks like a word. ${EXPECTED}`,
+      reason: `this looks like a word. ${EXPECTED_MESSAGE}`,
     };
   return null;
 }

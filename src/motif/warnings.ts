@@ -4,7 +4,7 @@ import { windowEntropies } from "./complexity.ts";
 import type { Family } from "./divergence.ts";
 import type { Evidence } from "./evidence.ts";
 import { isChosen } from "./homolog-choice.ts";
-import type { LeftOut } from "./homologs.ts";
+import type { ExcludedHits } from "./homologs.ts";
 import {
   COMPLEXITY_WINDOW,
   DEFAULTS,
@@ -52,7 +52,7 @@ export function choiceWarnings(options: Options): string[] {
 
 /** Warnings about hits that are no homologs. */
 export function leftOutWarnings(
-  { long, dissimilar }: LeftOut,
+  { long, dissimilar }: ExcludedHits,
   { maxLengthRatio, minCoverage, minIdentity }: Readonly<Options>,
 ): string[] {
   const warnings: string[] = [];

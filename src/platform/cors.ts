@@ -16,8 +16,8 @@ const isAllowed = (request: Request, origins: readonly string[]): boolean =>
 
 /** The answer to a preflight of an allowed origin; undefined for any other request. */
 export function preflight(request: Request, path: string, origins: readonly string[]): Response | undefined {
-  const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
-  if (!asks || !PATHS.test(path) || !isAllowed(request, origins)) return undefined;
+  const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+  if (!isPreflight || !PATHS.test(path) || !isAllowed(request, origins)) return undefined;
   return new Response(null, {
     status: 204,
     headers: {

@@ -13,13 +13,13 @@ export interface DeclaredInput {
 }
 
 /** Paths whose input is declared. Pages ignore parameters, such as those that follow their visitors; so does /healthz. */
-const DECLARED = /^\/(api\/|readyz$|metrics$|soap\/.+\/)/;
+const DECLARED_PATHS = /^\/(api\/|readyz$|metrics$|soap\/.+\/)/;
 
 /** The declarations of all mounted routes, by method and path. */
 export function declaredInputs(app: AnyElysia): Map<string, DeclaredInput> {
   const inputs = new Map<string, DeclaredInput>();
   for (const { method, path, hooks } of app.routes) {
-    if (!DECLARED.test(path)) continue;
+    if (!DECLARED_PATHS.test(path)) continue;
     const { query, detail = {} } = hooks as {
       query?: { properties?: object };
       detail?: { input?: DeclaredInput | undefined };

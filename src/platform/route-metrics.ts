@@ -9,7 +9,7 @@ const METRICS_PATH = "/metrics";
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
 /** By these a request says that a proxy brought it, and so that its other end may be anywhere. */
-const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
+const FORWARDING_HEADERS = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /**
  * `/metrics` for Prometheus: for callers on this machine, and for others with `token` unless it is empty.
@@ -38,7 +38,7 @@ export function metricsRoutes(
 
 /** True if the request comes from this machine itself: over a Unix socket, or from the loopback without a proxy. */
 function isLocal(request: Request, arrival: Arrival | undefined): boolean {
-  if (!arrival || FORWARDED.some((name) => request.headers.has(name))) return false;
+  if (!arrival || FORWARDING_HEADERS.some((name) => request.headers.has(name))) return false;
   const address = arrival.address();
   return address === null ? arrival.isUnix === true : LOOPBACK.test(address);
 }

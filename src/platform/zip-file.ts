@@ -13,8 +13,8 @@ const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
 const VERSION = 20;
 const UTF8 = 1 << 11;
-const STORED = 0;
-const DEFLATED = 8;
+const STORED_METHOD = 0;
+const DEFLATED_METHOD = 8;
 
 /** Date and time as MS-DOS has them, in UTC. */
 function dosTime(at: Date): [time: number, date: number] {
@@ -28,7 +28,7 @@ function dosTime(at: Date): [time: number, date: number] {
 function sharedFields({ name, bytes }: ZipEntry, data: Uint8Array, at: Date): Buffer {
   const fields = Buffer.alloc(26);
   const [time, date] = dosTime(at);
-  const method = data === bytes ? STORED : DEFLATED;
+  const method = data === bytes ? STORED_METHOD : DEFLATED_METHOD;
   [VERSION, UTF8, method, time, date].forEach((value, index) => fields.writeUInt16LE(value, 2 * index));
   [crc32(bytes), data.length, bytes.length].forEach((value, index) =>
     fields.writeUInt32LE(value, 10 + 4 * index),
@@ -89,7 +89,7 @@ export interface ZipMember {
   size: number;
 }
 
-const DAMAGED = "The ZIP archive is truncated or damaged.";
+const DAMAGED_MESSAGE = "The ZIP archive is truncated or damaged.";
 const END_LENGTH = 22;
 const MAX_COMMENT = 65_535;
 /** Placeholder of a value that only ZIP64 can hold. */
@@ -99,7 +99,7 @@ const [ZIP64_ENTRIES, ZIP64_OFFSET] = [0xffff, 0xffffffff];
  * The files of an archive by its central directory, without their contents. `problem`: the message for a damaged one.
  * @throws Problem malformed
  */
-export function readZip(bytes: Uint8Array, problem = DAMAGED): ZipMember[] {
+export function readZip(bytes: Uint8Array, problem = DAMAGED_MESSAGE): ZipMember[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let end = bytes.length - END_LENGTH;
   const first = Math.max(0, end - MAX_COMMENT);
@@ -157,13 +157,13 @@ export async function* unzipped(member: ZipMember): AsyncGenerator<Uint8Array> {
   const refused = (text: string): Problem =>
     new Problem("malformed", `${shown(name)} in the archive ${text}`);
   if (isEncrypted) throw refused("is encrypted. Pack it without a password.");
-  if (method !== STORED && method !== DEFLATED)
+  if (method !== STORED_METHOD && method !== DEFLATED_METHOD)
     throw refused(`is compressed with method ${method}. Pack it with the usual one (Deflate).`);
   const wrong = refused("is damaged: its size or checksum is wrong.");
   let [length, sum] = [0, 0];
   try {
     const inflate = () => pipeline(slices(data), createInflateRaw({ chunkSize: WRITTEN }), () => {});
-    const pieces = method === STORED ? slices(data) : (inflate() as AsyncIterable<Uint8Array>);
+    const pieces = method === STORED_METHOD ? slices(data) : (inflate() as AsyncIterable<Uint8Array>);
     for await (const piece of pieces) {
       length += piece.length;
       if (length > size) throw wrong;

@@ -36,7 +36,7 @@ interface Running {
 /** Milliseconds after which a write that failed, for example on a full disk, is tried again: at first, and at most. */
 const RETRY = 5000;
 const MAX_RETRY = 300_000;
-const STOPPED = "The server stopped while the task was running. Start it again.";
+const STOPPED_MESSAGE = "The server stopped while the task was running. Start it again.";
 
 /**
  * Work that takes longer than a request: a row of the table `task` each, and work in this process. Kinds that can continue
@@ -223,7 +223,7 @@ export class Tasks {
   #failOthers(resumable: readonly string[]): void {
     const { database, clock, log } = this.options;
     try {
-      database.transaction(() => this.#table.failOthers(resumable, clock.now(), STOPPED)).immediate();
+      database.transaction(() => this.#table.failOthers(resumable, clock.now(), STOPPED_MESSAGE)).immediate();
     } catch (error) {
       // On a full disk, or with a damaged database, the server starts for readers; the next start ends the tasks.
       if (!Problem.refusesWrites(error)) throw error;

@@ -79,14 +79,14 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   "degree Celsius": "°C",
   units: "U",
 };
-const PREFIXED = new RegExp(`^(${Object.keys(PREFIXES).join("|")})(${Object.keys(SYMBOLS).join("|")})$`);
+const PREFIXED_UNIT = new RegExp(`^(${Object.keys(PREFIXES).join("|")})(${Object.keys(SYMBOLS).join("|")})$`);
 
 /** The symbol of a unit: "µg/mL" for "microgram per milliliter". Other names stay as they are. */
 export const unitSymbol = (name: string): string =>
   name
     .split(" per ")
     .map((part) => {
-      const [, prefix, unit] = PREFIXED.exec(part) ?? [];
+      const [, prefix, unit] = PREFIXED_UNIT.exec(part) ?? [];
       return prefix === undefined ? (SYMBOLS[part] ?? part) : PREFIXES[prefix] + SYMBOLS[unit];
     })
     .join("/");

@@ -40,8 +40,8 @@ test.each([
 
 test("priorities stop at BullMQ's maximum and restart when the queue is empty", () => {
   const fair = new FairPriority();
-  fair.seen("a", 1_999_999);
-  fair.seen("a", 5);
+  fair.recordPriority("a", 1_999_999);
+  fair.recordPriority("a", 5);
   expect(fair.next("a")).toBe(2_000_000);
   expect(fair.next("a")).toBeNull();
   expect(fair.next("b")).toBe(1);

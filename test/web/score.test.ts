@@ -20,7 +20,7 @@ import {
   formatPValue,
   type PValue,
   rank,
-  REACHED,
+  REACHED_SHARES,
   type Result,
   roundedParts,
   tally,
@@ -248,7 +248,7 @@ test("draws areas with gaps and ticks at round positions", () => {
 
 test("the documentation has the same shares of known and random matches as the pages", async () => {
   const text = await Bun.file(join(import.meta.dir, "../../docs/biologist.md")).text();
-  const { likely, possible } = REACHED;
+  const { likely, possible } = REACHED_SHARES;
   const share = (part: number): string => `${Math.round(100 * part)} %`;
   expect(text).toContain(
     `| Likely functional | at most .05 | about ${share(likely.known)} | ${share(likely.random)} |`,

@@ -38,7 +38,7 @@ export const STATE_ATTRIBUTES = [
   "accountExpires",
 ] as const;
 
-const DISABLED = 0x2;
+const DISABLED_FLAG = 0x2;
 const LOCKED_OUT = 0x10;
 const PASSWORD_EXPIRED = 0x80_0000;
 /** Milliseconds from 1601-01-01, where Windows starts counting in 100 ns, to 1970-01-01 UTC. */
@@ -53,7 +53,7 @@ export function accountState(
   const [control, computed, expires] = STATE_ATTRIBUTES.map(
     (name) => values.get(name.toLowerCase())?.[0] ?? "",
   );
-  const isDisabled = (Number(control) & DISABLED) !== 0;
+  const isDisabled = (Number(control) & DISABLED_FLAG) !== 0;
   const hasExpired = !NEVER.has(expires) && Number(expires) / 10_000 - WINDOWS_EPOCH <= now;
   const states: [boolean, string][] = [
     [isDisabled, "disabled"],

@@ -14,7 +14,7 @@ const START_DELAY = 300_000;
 const MAX_UNCHECKED = 3;
 
 /** The outcome for one account. */
-export interface Rechecked {
+export interface RecheckResult {
   username: string;
   outcome: "kept" | "enabled" | "disabled" | "unchanged";
   why?: string;
@@ -39,7 +39,7 @@ interface Checked {
  * nothing if those are most: then the settings or the directory are wrong.
  * @throws Problem identity_unavailable; conflict for most
  */
-export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked[]> {
+export async function recheckDirectory(parts: RecheckOptions): Promise<RecheckResult[]> {
   const { options, identities, accounts, database } = parts;
   const checked: Checked[] = [];
   for (const identity of identities.listByProvider("ldap")) {
@@ -60,7 +60,7 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked
   return checked.map((one) => apply(one, parts));
 }
 
-function apply({ identity, username, person, isAdmitted }: Checked, parts: RecheckOptions): Rechecked {
+function apply({ identity, username, person, isAdmitted }: Checked, parts: RecheckOptions): RecheckResult {
   const { identities, options } = parts;
   const isSuspended = identity.suspended !== null;
   if (person && isAdmitted) {

@@ -54,7 +54,7 @@ const MAX_PASSWORD = 1024;
 const MAX_CONNECTIONS = 16;
 const MAX_GROUPS = 1000;
 /** Result codes (RFC 4511, appendix A) of a wrong password or an account that may not be used. */
-const REJECTED = new Set([19, 32, 34, 48, 49, 50, 53]);
+const REJECTED_CODES = new Set([19, 32, 34, 48, 49, 50, 53]);
 const SIZE_LIMIT = 4;
 const NO_SUCH_OBJECT = 32;
 /** strongerAuthRequired and confidentialityRequired. */
@@ -151,7 +151,7 @@ async function bindAs(
     await connection.bind(dn, password);
     return true;
   } catch (error) {
-    if (REJECTED.has(readResultCode(error) ?? -1)) return parseRejection(error) ?? false;
+    if (REJECTED_CODES.has(readResultCode(error) ?? -1)) return parseRejection(error) ?? false;
     throw unavailable(`${connection.url}: ${explain(error)}`);
   }
 }
@@ -300,7 +300,7 @@ export class LdapPasswords implements ExternalPasswords {
     return withDirectory(options, async (connection) => {
       const entry = await findEntry(connection, options, targetByName(options, username));
       if (!entry) return undefined;
-      const bound = await this.counted(entry.dn, browser, () => bindAs(connection, entry.dn, password));
+      const bound = await this.countAttempt(entry.dn, browser, () => bindAs(connection, entry.dn, password));
       if (bound === false) return undefined;
       if (bound !== true) return { ...bound, label: entry.dn };
       if (options.groupBase !== "") await bindReader(connection, options);
@@ -315,14 +315,14 @@ export class LdapPasswords implements ExternalPasswords {
       const person = await lookUpIdentity(this.options, { ...identity, username });
       if (!person) return false;
       const dn = person.label;
-      return (await this.counted(dn, browser, () => checkPassword(this.options, dn, password))) === true;
+      return (await this.countAttempt(dn, browser, () => checkPassword(this.options, dn, password))) === true;
     });
   }
 
   /**
    * Counts attempts as `SignIns` does, but by DN, because one entry may have several names. @throws Problem throttled
    */
-  private async counted<T>(dn: string, browser: string | undefined, bind: () => Promise<T>): Promise<T> {
+  private async countAttempt<T>(dn: string, browser: string | undefined, bind: () => Promise<T>): Promise<T> {
     const origin = `${dn} ${browser ?? currentRequest()?.network ?? ""}`;
     const counters: [AttemptCounter, string][] = [[this.originDelay, origin]];
     if (browser === undefined) counters.push([this.entryThrottle, dn]);

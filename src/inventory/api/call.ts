@@ -133,13 +133,13 @@ export function keepingBodies(work: () => Response): Response {
 export const storedBody = (response: Response): string | null => bodies.get(response) ?? null;
 
 /** URL of the request without its parameters, as clients reach it. */
-export const here = (call: Call): string => call.base + call.url.pathname.slice(API_ROOT.length);
+export const requestUrl = (call: Call): string => call.base + call.url.pathname.slice(API_ROOT.length);
 
 /** URL of the request with one parameter replaced. */
 export function withParameter(call: Call, name: string, value: string): string {
   const parameters = new URLSearchParams(call.url.searchParams);
   parameters.set(name, value);
-  return `${here(call)}?${parameters.toString()}`;
+  return `${requestUrl(call)}?${parameters.toString()}`;
 }
 
 /** The JSON body, without the `results` that clients of the flat form wrap it in. */

@@ -4,7 +4,7 @@ import { ENVELOPE_END, envelopeHead, pageInfo } from "../model/page.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Snapshot } from "../records/store.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { type Call, here, chooseReader, respond } from "./call.ts";
+import { type Call, requestUrl, chooseReader, respond } from "./call.ts";
 import { isKnown, stateTag } from "./entity-tag.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { notModifiedResponse } from "./render.ts";
@@ -116,7 +116,7 @@ export function streamList(
     const { rids, current, total } = reader.list(resource, listing, actor);
     const links = { base: call.base, format: listing.format };
     function* texts(): Generator<string> {
-      yield envelopeHead(pageInfo(here(call), url.searchParams, current, total, "max"));
+      yield envelopeHead(pageInfo(requestUrl(call), url.searchParams, current, total, "max"));
       yield* recordTexts(reader, (chunk) => reader.records(resource, listing, actor, chunk, links), rids);
       yield ENVELOPE_END;
     }

@@ -40,18 +40,18 @@ export interface Input {
   query: Record<string, unknown>;
   body: unknown;
 }
-type Answered = Response | Promise<Response>;
-export type Handler = (input: Input, call: Call) => Answered;
+type OperationAnswer = Response | Promise<Response>;
+export type Handler = (input: Input, call: Call) => OperationAnswer;
 
 /** Answers an operation, named by method and path, in another process. */
-export type SendAway = (name: string, input: Input, call: Call, sent?: Uint8Array) => Promise<Response>;
+export type ForwardRequest = (name: string, input: Input, call: Call, sent?: Uint8Array) => Promise<Response>;
 
 export interface MountOptions {
   open: OpenCall;
   /** Maximum size of a body in bytes. */
   maxBytes: number;
   /** Without it, heavy requests are answered here, too. */
-  sendAway?: SendAway | undefined;
+  forwardRequest?: ForwardRequest | undefined;
 }
 
 /** Members in the order of the specification ("Collection responses"). */
@@ -106,7 +106,7 @@ export const heavyHandlers = (operations: readonly InventoryOperation[]) =>
 const toHandler =
   ({ run }: InventoryOperation): Handler =>
   (input, call) =>
-    run({ ...input, caller: call.actor, request: call.request } as never, call) as Answered;
+    run({ ...input, caller: call.actor, request: call.request } as never, call) as OperationAnswer;
 
 /** The routes of the inventory's operations. */
 export function mountOperations(operations: readonly InventoryOperation[], options: MountOptions): AnyElysia {
@@ -170,7 +170,7 @@ function toRoute(
   const answers = new Map(
     lists.map((each) => [each.operation.list?.name, { ...each, answer: toCheckedHandler(each, options) }]),
   );
-  const answerTo = (input: Input, call: Call): Answered => {
+  const answerTo = (input: Input, call: Call): OperationAnswer => {
     if (!operation.list?.forClients) return answers.get(operation.list?.name)!.answer(input, call);
     const found = answers.get(input.params.list);
     if (!found) throw notFound();
@@ -215,15 +215,15 @@ function toCheckedHandler(placed: Placed, options: MountOptions): Handler {
 }
 
 /** The handler of an operation that is heavy for some requests. */
-function heavyHandler(placed: Placed, { maxBytes, sendAway }: MountOptions): Handler {
+function heavyHandler(placed: Placed, { maxBytes, forwardRequest }: MountOptions): Handler {
   const { operation, method } = placed;
   const run = toHandler(operation);
-  if (!sendAway) return run;
+  if (!forwardRequest) return run;
   const { heavy } = operation;
   const isHeavy = heavy === true ? () => true : heavy!;
   const name = operationName(placed);
-  const decide = (input: Input, call: Call, at: Call, sent?: Uint8Array): Answered => {
-    const answer = (heavy: boolean) => (heavy ? sendAway(name, input, call, sent) : run(input, at));
+  const decide = (input: Input, call: Call, at: Call, sent?: Uint8Array): OperationAnswer => {
+    const answer = (heavy: boolean) => (heavy ? forwardRequest(name, input, call, sent) : run(input, at));
     const found = isHeavy(input as never, at, sent);
     return typeof found === "boolean" ? answer(found) : found.then(answer);
   };
@@ -245,8 +245,9 @@ const firstValues = (parameters: URLSearchParams): Record<string, string> =>
   Object.fromEntries([...parameters].toReversed());
 
 /** Sends the methods of the path with a response. */
-function withAllow(answered: Answered, allow: string): Answered {
-  if (answered instanceof Promise) return answered.then((response) => withAllow(response, allow));
-  answered.headers.set("Allow", allow);
-  return answered;
+function withAllow(operationAnswer: OperationAnswer, allow: string): OperationAnswer {
+  if (operationAnswer instanceof Promise)
+    return operationAnswer.then((response) => withAllow(response, allow));
+  operationAnswer.headers.set("Allow", allow);
+  return operationAnswer;
 }

@@ -52,7 +52,7 @@ export const IF_NONE_MATCH: readonly Parameter[] = [
   inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed."),
 ];
 /** Shows deleted records, too. */
-export const DELETED: Parameters<{ deleted?: Flag | "all" }> = [listParameter("deleted")];
+export const DELETED_PARAMETER: Parameters<{ deleted?: Flag | "all" }> = [listParameter("deleted")];
 export const PAST: Parameters<{ deleted?: Flag | "all"; as_of?: string }> = [
   listParameter("deleted"),
   listParameter("as_of"),

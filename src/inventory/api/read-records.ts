@@ -22,7 +22,7 @@ import { isBareList } from "../resources/dropbox.ts";
 import {
   type Call,
   findRequested,
-  here,
+  requestUrl,
   missingCredentials,
   chooseReader,
   respond,
@@ -57,7 +57,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   if (streamed) return streamed;
   const reader = past?.reader ?? store.reader;
   const found = reader.list(resource, listing, actor);
-  const page = pageInfo(here(call), searchParams, found.current, found.total, listing.size);
+  const page = pageInfo(requestUrl(call), searchParams, found.current, found.total, listing.size);
   checkRoom(found.rids.length * RECORD_SIZE);
   const links = { base: call.base, format: listing.format };
   const json = envelopeText(page, reader.texts(resource, listing, actor, found.rids, links));
@@ -66,12 +66,12 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
 }
 
 /** Parameters with which a list that may be bare has its envelope. */
-const ENVELOPED = ["format", "page", "page_size", "as_of", "explain"];
+const ENVELOPE_PARAMETERS = ["format", "page", "page_size", "as_of", "explain"];
 
 /** GET of a list that clients read without an envelope; undefined if they ask for something else than the whole list. */
 export function bareList(call: Call, resource: RoutedResource): Response | undefined {
   const { actor, base, request, store, url } = call;
-  const isWhole = isBareList(resource) && !ENVELOPED.some((name) => url.searchParams.has(name));
+  const isWhole = isBareList(resource) && !ENVELOPE_PARAMETERS.some((name) => url.searchParams.has(name));
   if (!isWhole || negotiate(undefined, request.headers.get("accept")) !== "json") return undefined;
   const listing = parseListing(store.resources, resource, url.searchParams, actor);
   const { rids } = store.reader.list(resource, { ...listing, size: "max" }, actor);

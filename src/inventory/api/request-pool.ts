@@ -288,7 +288,7 @@ class RequestProcess {
         }
       },
       onExit: (_, code, signal) => {
-        const ended = ENDED[this.writes ? "write" : "read"];
+        const ended = ENDED_MESSAGES[this.writes ? "write" : "read"];
         const cause = `exit code ${code}, signal ${signal}`;
         if (!this.isEnding) options.log.problem("request process ended", { cause });
         ready.reject(busy(ended, 5));
@@ -340,7 +340,7 @@ class RequestProcess {
   exchange(message: ToProcess, describe: () => string): Promise<FromProcess> {
     const { exitCode, signalCode } = this.#child;
     if (exitCode !== null || signalCode !== null)
-      return Promise.reject(busy(ENDED[this.writes ? "write" : "read"], 5));
+      return Promise.reject(busy(ENDED_MESSAGES[this.writes ? "write" : "read"], 5));
     this.unreadSince = undefined;
     this.#reply = Promise.withResolvers();
     const { promise, reject } = this.#reply;
@@ -382,7 +382,7 @@ class RequestProcess {
   }
 }
 
-const ENDED = {
+const ENDED_MESSAGES = {
   read: "The process that computed the response ended unexpectedly. Try again.",
   write:
     "The process that wrote the records ended unexpectedly: all of them were written, or none. Read one of them before you try again.",

@@ -6,7 +6,7 @@ const COMPUTING = 4;
 export const COMPUTING_PER_CALLER = 2;
 const COMPUTING_ANONYMOUS = 3;
 /** Limits of responses that wait for their readers, which need a process, but hardly any time. */
-const OPEN = 6;
+const MAX_OPEN = 6;
 const OPEN_PER_CALLER = 4;
 const OPEN_ANONYMOUS = 4;
 
@@ -28,7 +28,7 @@ export interface Turn {
 }
 
 /** The next request; `displaced` is a process whose response is cut off for it. */
-export interface Next<Request, Process> {
+export interface NextRequest<Request, Process> {
   request: Request;
   displaced: Process | undefined;
 }
@@ -42,7 +42,7 @@ export function nextTurn<Request extends { key: string }, Process extends Turn>(
   processes: readonly Process[],
   patience: number,
   now: number,
-): Next<Request, Process> | number | undefined {
+): NextRequest<Request, Process> | number | undefined {
   const open = processes.filter(({ key }) => key !== undefined && key !== WRITER);
   const computing = open.filter(({ unreadSince }) => unreadSince === undefined);
   const of = <T extends { key?: string | undefined }>(list: readonly T[], key: string): T[] =>
@@ -79,5 +79,5 @@ function fullGroup<Process extends Turn>(
   if (own.length >= OPEN_PER_CALLER) return own;
   const anonymous = open.filter(isAnonymous);
   if (isAnonymous(request) && anonymous.length >= OPEN_ANONYMOUS) return anonymous;
-  return open.length >= OPEN ? open : undefined;
+  return open.length >= MAX_OPEN ? open : undefined;
 }

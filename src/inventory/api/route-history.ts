@@ -13,7 +13,7 @@ import type { Batch, HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
-import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
+import { type Call, findAny, requestUrl, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import { inList } from "./mount-operations.ts";
@@ -22,7 +22,7 @@ import { type Content, type Deferred, operation } from "../../platform/operation
 import { Problem } from "../../problem.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { BOOLEAN, COUNT, HTML, INSTANT, optional, pageSchema, RENDERED, TEXT } from "./schema.ts";
+import { BOOLEAN, COUNT, HTML, INSTANT, optional, pageSchema, RENDERED_CONTENT, TEXT } from "./schema.ts";
 
 const ID = Type.Union([TEXT, COUNT]);
 const VALUES = Type.Record(TEXT, Type.Unknown());
@@ -113,7 +113,7 @@ export const historyOperations = () => [
         name: "a record",
         resource,
         restored: anyRecord,
-        formats: RENDERED,
+        formats: RENDERED_CONTENT,
         find: (call, { id }) => findAny(call, resource, id),
         show: (call, rid) => showRecord(call, resource, rid, 200),
       }),
@@ -400,5 +400,9 @@ function paged(
   );
   if (size === "max" && total > LIMITS.rows.max) throw parameterProblem("page_size", TOO_LONG);
   if (current > pageCount(total, size)) throw invalidPage();
-  return showValue(call, { ...before, ...pageInfo(here(call), searchParams, current, total, size), results });
+  return showValue(call, {
+    ...before,
+    ...pageInfo(requestUrl(call), searchParams, current, total, size),
+    results,
+  });
 }

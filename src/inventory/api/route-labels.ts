@@ -204,7 +204,7 @@ const SCAN_RESULT = Type.Object({
   ),
 });
 
-const SCANNED = Type.Object(
+const SCAN_RESULTS = Type.Object(
   { code: TEXT, total: COUNT, results: Type.Array(SCAN_RESULT) },
   { $id: "Scanned" },
 );
@@ -225,7 +225,7 @@ export const scanOperation = () =>
         examples: ["LO0000001"],
       }),
     }),
-    returns: SCANNED,
+    returns: SCAN_RESULTS,
     run({ query: { code } }, { actor, store }: Call) {
       const found = scan(store.reader, RESOURCES, code, actor);
       const results = found.map(({ resource, rid, id, name, by }) => {

@@ -120,14 +120,14 @@ const ASSAY_DATA = Type.Object(
     examples: [{ datasets: [{ sample: "Library 7", datafiles: [{ uri: "/data/run7/l7_R2.fastq.gz" }] }] }],
   },
 );
-const NAMED = Type.Array(Type.Object({ id: TEXT, name: TEXT }));
-const REGISTERED = Type.Object(
+const NAMED_RECORDS = Type.Array(Type.Object({ id: TEXT, name: TEXT }));
+const REGISTERED_RECORDS = Type.Object(
   {
     results: Type.Object({
-      collections: NAMED,
-      samples: NAMED,
-      datasets: NAMED,
-      assays: NAMED,
+      collections: NAMED_RECORDS,
+      samples: NAMED_RECORDS,
+      datasets: NAMED_RECORDS,
+      assays: NAMED_RECORDS,
       datafiles: Type.Integer({ description: "Number of files." }),
     }),
   },
@@ -146,7 +146,7 @@ function registrationOperations() {
       respond: (done) => respondJson({ results: done }, {}, status),
     });
   const parseRegistration = (body: Json): Registration => parse(REGISTRATION, body) as Registration;
-  const about = { access: "signedIn", sends: content(REGISTRATION), returns: REGISTERED } as const;
+  const about = { access: "signedIn", sends: content(REGISTRATION), returns: REGISTERED_RECORDS } as const;
   return [
     ...inList(COLLECTION, [
       operation("POST /api/v2/:list/register/", {

@@ -13,7 +13,7 @@ import { isHeavyList } from "./heavy-request.ts";
 import { historyOperationsBelow, membershipHistoryOperation } from "./route-history.ts";
 import { DRY_RUN, type Filters, SEVERAL } from "./parameters.ts";
 import { optionsOperation, listRecordParameters, searchOperation } from "./route-records.ts";
-import { content, optional, pageSchema, RENDERED, singlePage, TEXT } from "./schema.ts";
+import { content, optional, pageSchema, RENDERED_CONTENT, singlePage, TEXT } from "./schema.ts";
 import { writeMode } from "./write-records.ts";
 import { operation, type Parameters } from "../../platform/operation.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
@@ -78,7 +78,7 @@ function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
       parses: true,
       parameters: [parameters],
       returns: listSchema(DECLARED, resource),
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       heavy(_, call: Call) {
         rejectPast(call);
         return isHeavyList(call, resource);
@@ -94,7 +94,7 @@ function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
       sends: sentBy(kind, false),
       status: 201,
       returns: recordSchema(DECLARED, resource),
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       async run(_, call: Call) {
         rejectPast(call);
         checkRepresentation(call, resource);
@@ -113,7 +113,7 @@ function personOperations(kind: Kind, people: People, accounts: Accounts) {
     access: "signedIn",
     parameters: [listRecordParameters(resource)],
     returns: recordSchema(DECLARED, resource),
-    formats: RENDERED,
+    formats: RENDERED_CONTENT,
   } as const;
   const change = (method: "PUT" | "PATCH", verb: string) =>
     operation(`${method} ${ONE[kind]}`, {

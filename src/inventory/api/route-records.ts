@@ -25,7 +25,7 @@ import { inList } from "./mount-operations.ts";
 import { DRY_RUN, type Filters, IF_MATCH, IF_NONE_MATCH, SEVERAL } from "./parameters.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { content, optional, RENDERED } from "./schema.ts";
+import { content, optional, RENDERED_CONTENT } from "./schema.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
@@ -140,7 +140,7 @@ function collectionOperations(resource: RoutedResource) {
       parses: true,
       parameters: [(): Parameters<Filters> => listParameters(DECLARED, resource)],
       returns: () => listSchema(DECLARED, resource),
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       heavy: (_, call: Call) => isHeavyList(call, resource),
       run: (_, call: Call) => list(call),
     }),
@@ -154,7 +154,7 @@ function collectionOperations(resource: RoutedResource) {
       sends: () => content(creationSchema(DECLARED, resource)),
       status: 201,
       returns: () => recordSchema(DECLARED, resource),
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       heavy: (_, _call: Call, sent) => hasLargeBody(sent!),
       run: (_, call: Call) => createRecords(call, resource),
     }),
@@ -194,13 +194,13 @@ export const searchOperation = <const Path extends `/${string}`>(
     summary: `Search ${makeNouns(resource).many}`,
     description: "Returns the response of GET of the list.",
     reads: true,
-    sends: content(SEARCHED),
+    sends: content(SEARCH_BODY),
     returns: () => listOrBare(resource),
-    formats: RENDERED,
+    formats: RENDERED_CONTENT,
     run: async (_, call: Call) => list(await toListCall(call)),
   });
 
-const SEARCHED = Type.Object(
+const SEARCH_BODY = Type.Object(
   {},
   {
     $id: "Search",
@@ -230,7 +230,7 @@ function itemOperations(resource: RoutedResource) {
       parses: true,
       parameters: [() => listRecordParameters(resource, RECORD_PARAMETERS), IF_NONE_MATCH],
       returns,
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       heavy: (_, call: Call) => isHeavyRead(call),
       run: ({ params }, call: Call) => readRecord(call, resource, params.id),
     }),
@@ -240,7 +240,7 @@ function itemOperations(resource: RoutedResource) {
       description: "Omitted optional fields keep their values.",
       sends: () => content(creationSchema(DECLARED, resource)),
       returns,
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       run: write,
     }),
     operation("PATCH /api/v2/:list/:id/", {
@@ -252,7 +252,7 @@ function itemOperations(resource: RoutedResource) {
         "application/json-patch+json": { schema: JSON_PATCH },
       }),
       returns,
-      formats: RENDERED,
+      formats: RENDERED_CONTENT,
       run: write,
     }),
     operation("DELETE /api/v2/:list/:id/", {
@@ -282,7 +282,7 @@ function itemOperations(resource: RoutedResource) {
   ];
 }
 
-const DELETED = Type.Object(
+const DELETED_RECORDS = Type.Object(
   { deleted: Type.Integer(), ids: Type.Array(Type.String()) },
   { $id: "Deleted", description: "The deleted records." },
 );
@@ -301,7 +301,7 @@ function bulkDeleteOperations(resource: RoutedResource) {
       hidden: true,
       parses: true,
       parameters: [DELETION],
-      returns: DELETED,
+      returns: DELETED_RECORDS,
       heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
       run: (_, call: Call) => deleteRecords(call, resource),
     });
@@ -311,7 +311,7 @@ function bulkDeleteOperations(resource: RoutedResource) {
       summary: "Delete records in bulk",
       description: "Deletes all of the records or none.",
       parameters: [DELETION, DRY_RUN, SEVERAL],
-      returns: DELETED,
+      returns: DELETED_RECORDS,
       heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
       run: (_, call: Call) => deleteRecords(call, resource),
     }),

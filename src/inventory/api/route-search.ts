@@ -13,7 +13,7 @@ import { exceeded } from "../../platform/limits.ts";
 import { NOT_BLANK } from "../../platform/schema.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { type Call, respondJson } from "./call.ts";
-import { DELETED } from "./parameters.ts";
+import { DELETED_PARAMETER } from "./parameters.ts";
 import { operation } from "../../platform/operation.ts";
 import { BOOLEAN, TEXT } from "./schema.ts";
 
@@ -21,9 +21,9 @@ import { BOOLEAN, TEXT } from "./schema.ts";
 const FEW = 5;
 
 /** Lists whose records people look for: those with an id of their own. */
-const SEARCHED: readonly RoutedResource[] = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
+const SEARCHED_LISTS: readonly RoutedResource[] = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
 /** Only signed-in users may view accounts and groups. */
-const SEARCHED_SIGNED_IN = [...SEARCHED, PEOPLE.user, PEOPLE.group];
+const SEARCHED_SIGNED_IN = [...SEARCHED_LISTS, PEOPLE.user, PEOPLE.group];
 
 const QUERY = Type.Object({
   q: Type.String({
@@ -86,7 +86,7 @@ export const searchAllOperation = () =>
       "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
       "word, part of the name, other texts; of equal ones, those changed last.",
     query: QUERY,
-    parameters: [DELETED],
+    parameters: [DELETED_PARAMETER],
     returns: FOUND,
     heavy({ query }, call: Call) {
       const loading = call.store.search.loading(toRequest(call, query));
@@ -127,7 +127,7 @@ export async function prepareSearch(database: Database, clock: Clock): Promise<v
 function toRequest({ actor, url }: Call, { q, list, limit = FEW }: Type.Static<typeof QUERY>): SearchRequest {
   if (KINDS.text.parse(q) === undefined) throw parameterProblem("q", `Expected ${KINDS.text.expected}.`);
   if (q.trim().split(/\s+/).length > LIMITS.words.max) throw parameterProblem("q", exceeded(LIMITS.words));
-  const all = actor.user === null ? SEARCHED : SEARCHED_SIGNED_IN;
+  const all = actor.user === null ? SEARCHED_LISTS : SEARCHED_SIGNED_IN;
   const resources = list === undefined ? all : all.filter(({ segment }) => segment === list);
   if (resources.length === 0)
     throw parameterProblem("list", `Choices: ${all.map(({ segment }) => segment).join(", ")}.`);

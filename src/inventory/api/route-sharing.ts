@@ -56,7 +56,7 @@ function requested(name: "user" | "group") {
   return Type.Optional(Type.Array(Type.Intersect([grantee, rights]), { $id, ...examples }));
 }
 const flag = Type.Optional(Type.Boolean());
-const SHARED = Type.Object(
+const SHARED_RECORDS = Type.Object(
   { shared: Type.Integer(), ids: Type.Array(TEXT) },
   { $id: "Shared", description: "The shared records." },
 );
@@ -150,7 +150,7 @@ const bulkSharingOperation = (resource: RoutedResource, ...[method, verb]: (type
     description: "The change applies to all of the records or none.",
     parameters: [DRY_RUN, SEVERAL],
     sends: content(BULK_SHARING),
-    returns: SHARED,
+    returns: SHARED_RECORDS,
     heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
     async run(_, call: Call) {
       const { actor, store } = call;

@@ -26,7 +26,7 @@ const MAX_RECORDS = 10_000;
 
 const LOCATION = DECLARED.get("location") as RoutedResource;
 /** Lists whose records are stored in slots. */
-const STORED = RESOURCES.filter(hasPosition);
+const RECORDS_WITH_POSITION = RESOURCES.filter(hasPosition);
 
 const USAGE = {
   capacity: COUNT,
@@ -112,8 +112,8 @@ const FILL = Type.Object(
     records: Type.Array(TEXT, {
       minItems: 1,
       maxItems: MAX_RECORDS,
-      description: `Ids of records of ${STORED.map(({ segment }) => segment).join(" and ")}.`,
-      examples: [[exampleId(STORED[0])]],
+      description: `Ids of records of ${RECORDS_WITH_POSITION.map(({ segment }) => segment).join(" and ")}.`,
+      examples: [[exampleId(RECORDS_WITH_POSITION[0])]],
     }),
     start: Type.Optional(Type.String({ description: "First position to use, in a location with a grid." })),
     positions: Type.Optional(
@@ -143,7 +143,7 @@ const EVICT = Type.Object(
   },
   { $id: "Evict", additionalProperties: false },
 );
-const EVICTED = Type.Object(
+const EVICTION = Type.Object(
   {
     results: Type.Array(
       Type.Object({
@@ -156,7 +156,7 @@ const EVICTED = Type.Object(
   },
   { $id: "Evicted" },
 );
-const FILLED = Type.Object(
+const FILLING = Type.Object(
   {
     results: Type.Array(
       Type.Object({
@@ -235,7 +235,7 @@ function freeSlotOperations(resource: RoutedResource) {
         "Fills free slots in order, in the location and the locations inside it. All records are moved or none, in one batch.",
       parameters: [DRY_RUN, SEVERAL],
       body: FILL,
-      returns: FILLED,
+      returns: FILLING,
       heavy: ({ body }, call: Call) => body.records.length > 100 || isLarge(call, "location"),
       run({ params, body }, call: Call) {
         const { records, ...options } = body;
@@ -259,7 +259,7 @@ const evictionOperation = () =>
     description:
       "For callers who may change the location: the records lose their location and position, including records that the caller may not view or change.",
     body: EVICT,
-    returns: EVICTED,
+    returns: EVICTION,
     errors: [403],
     run: ({ params, body }, call: Call) =>
       writeBatch(call, body, {
@@ -285,7 +285,7 @@ function readSlots(call: Call, id: string): Slots {
   const [location] = store.reader.values(LOCATION, ["id", "label", "unique_path"], actor, [rid]);
   const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
   const grid = readGrid(store.statements, rid);
-  const placed = STORED.flatMap((resource) => storedIn(call, resource, rid, true));
+  const placed = RECORDS_WITH_POSITION.flatMap((resource) => storedIn(call, resource, rid, true));
   const records = new Map(placed.map((record) => [record.position, record]));
   const free = new Set(space && grid ? space.positions(space.capacity) : []);
   return {
@@ -303,11 +303,14 @@ function readSlots(call: Call, id: string): Slots {
       record: records.get(position) ?? null,
     })),
     hidden: mayChange(call, LOCATION, rid) ? countHidden(store, rid, actor) : null,
-    others: STORED.flatMap((resource) => storedIn(call, resource, rid, false)).slice(0, MAX_SLOTS),
+    others: RECORDS_WITH_POSITION.flatMap((resource) => storedIn(call, resource, rid, false)).slice(
+      0,
+      MAX_SLOTS,
+    ),
   };
 }
 
-const SHOWN = [
+const SHOWN_FIELDS = [
   "id",
   "name",
   "model_type",
@@ -336,7 +339,7 @@ function storedIn(
   };
   const { rids } = store.reader.list(resource, listing, actor);
   const rights = store.reader.rights(resource, actor, rids);
-  return store.reader.values(resource, SHOWN, actor, rids).map((values, i) => {
+  return store.reader.values(resource, SHOWN_FIELDS, actor, rids).map((values, i) => {
     const change = rights.get(rids[i])?.change === true;
     return Object.assign(values, { segment: resource.segment, change }) as StoredRecord;
   });

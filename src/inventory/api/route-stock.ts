@@ -22,7 +22,7 @@ import { operation } from "../../platform/operation.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { showRecord, showRecords } from "./read-records.ts";
 import { listRecordParameters } from "./route-records.ts";
-import { closed, optional, RENDERED } from "./schema.ts";
+import { closed, optional, RENDERED_CONTENT } from "./schema.ts";
 
 const amount = (description: string) => Type.Number({ exclusiveMinimum: 0, description, examples: [0.1] });
 const day = (description: string) => Type.Optional(nullable(Type.String({ format: "date", description })));
@@ -100,7 +100,7 @@ function actionOperation(
     parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
     body,
     returns: recordSchema(DECLARED, resource),
-    formats: RENDERED,
+    formats: RENDERED_CONTENT,
     run: ({ params, body }, call: Call) =>
       writeBatch(call, body as JsonObject, {
         kind: "update",

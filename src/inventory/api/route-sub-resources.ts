@@ -24,7 +24,7 @@ import {
   type Call,
   findAny,
   findChangeable,
-  here,
+  requestUrl,
   mayChange,
   noContent,
   notFound,
@@ -147,7 +147,7 @@ export function sendList(
       "page_size",
       `max returns at most ${max} ${sub.segment}. Request pages: page_size=${max}&page=1.`,
     );
-  const page = pageInfo(here(call), call.url.searchParams, found.current, found.total, size);
+  const page = pageInfo(requestUrl(call), call.url.searchParams, found.current, found.total, size);
   return { page, results: found.results, headers: warnIgnored(listing.ignored) };
 }
 

@@ -8,7 +8,7 @@ import { Imports } from "../imports/imports.ts";
 import { callOpener } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { readState } from "./entity-tag.ts";
-import { mountOperations, routedAt, type SendAway } from "./mount-operations.ts";
+import { mountOperations, routedAt, type ForwardRequest } from "./mount-operations.ts";
 import { operationsOfStore, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
@@ -72,7 +72,7 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia {
   return mountOperations(operations, {
     open: callOpener({ store, guards: makeGuards(accounts), anonymousRead, maxBytes }),
     maxBytes,
-    sendAway: usesPool ? sendTo(pool, database) : undefined,
+    forwardRequest: usesPool ? sendTo(pool, database) : undefined,
   });
 }
 
@@ -109,7 +109,7 @@ function loadFrom(pool: RequestPool, database: Database): LoadRows {
 
 /** Sends requests to the pool; they hold the write lock while they write. */
 const sendTo =
-  (pool: RequestPool, database: Database): SendAway =>
+  (pool: RequestPool, database: Database): ForwardRequest =>
   async (operation, { params, query, body }, call, sent) => {
     const { request, method, base, path, actor, maxBytes, url } = call;
     const writes = method !== "GET" && method !== "HEAD";

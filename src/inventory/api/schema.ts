@@ -40,7 +40,7 @@ export const UPLOAD: Content = {
 export const HTML: Content = { "text/html": { schema: TEXT } };
 
 /** The formats of records besides JSON. */
-export const RENDERED: Content = {
+export const RENDERED_CONTENT: Content = {
   ...HTML,
   "text/csv": { schema: TEXT },
   ...binary(MEDIA_TYPES.xlsx),

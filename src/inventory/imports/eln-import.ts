@@ -20,9 +20,9 @@ const SHOWN_RECORDS = 100;
 const SHOWN_OMISSIONS = 1000;
 /** Maximum characters of a note, and of the excerpt of a longer text or value; the whole text becomes a file. */
 const NOTE_LENGTH = 10_000;
-const QUOTED = 1000;
+const MAX_QUOTED = 1000;
 /** Author and date at the end of a comment that was imported before. */
-const SIGNED = /\n\n— [^\n]+$/;
+const SIGNATURE = /\n\n— [^\n]+$/;
 
 /** Writes the datasets of an archive as records, with their annotations, notes and files. */
 export class ElnImporter {
@@ -46,16 +46,16 @@ export class ElnImporter {
     this.#attachments = new Attachments(store.statements, []);
     this.#parts = new SubResourceRecords(store);
     this.#columns = columns.map(({ header, field }) =>
-      mapped.fresh.has(header) ? { header, field: this.#typeFor(header) } : { header, field },
+      mapped.newNames.has(header) ? { header, field: this.#typeFor(header) } : { header, field },
     );
     const isAnnotation = ({ field }: Column): boolean => field !== null && namesAnnotation(resource, field);
-    const only = (test: (column: Column) => boolean): Column[] =>
+    const keepColumns = (test: (column: Column) => boolean): Column[] =>
       this.#columns.map((column) => (test(column) ? column : { ...column, field: null }));
     this.#fields = new RowImporter(
       target,
-      only((column) => !isAnnotation(column)),
+      keepColumns((column) => !isAnnotation(column)),
     );
-    this.#annotations = new RowImporter(target, only(isAnnotation));
+    this.#annotations = new RowImporter(target, keepColumns(isAnnotation));
   }
 
   get paths() {
@@ -201,7 +201,7 @@ export class ElnImporter {
     const about = { text: lines.join("\n"), by: "", name: "metadata" };
     let added = 0;
     for (const { text, by, name } of [...record.notes, about]) {
-      const whole = by === "" || SIGNED.test(text) ? text : `${text}\n\n— ${by}`;
+      const whole = by === "" || SIGNATURE.test(text) ? text : `${text}\n\n— ${by}`;
       const content = this.#fitted(record, whole, name);
       if (content === "" || known.has(content) || known.has(text)) continue;
       known.add(content);
@@ -218,7 +218,7 @@ export class ElnImporter {
     const file = `${name}.txt`;
     if (!files.some((each) => each.content instanceof Uint8Array && Bun.deepEquals(each.content, content)))
       files.push({ name: file, type: "text/plain", content, sha256: "", size: "" });
-    return `${text.slice(0, QUOTED).toWellFormed()}…\n\nThe file ${file} has all ${text.length.toLocaleString("en")} characters.`;
+    return `${text.slice(0, MAX_QUOTED).toWellFormed()}…\n\nThe file ${file} has all ${text.length.toLocaleString("en")} characters.`;
   }
 
   #addFiles(rid: number, { files }: ElnRecord): number {
@@ -252,7 +252,7 @@ export class ElnImporter {
 /** A value as a line of a note; a long one, such as the metadata of eLabFTW, becomes a file. */
 function noteLine(record: ElnRecord, header: string): string {
   const text = best(record, header);
-  if (text.length <= QUOTED) return `${header}: ${text}`;
+  if (text.length <= MAX_QUOTED) return `${header}: ${text}`;
   const name = `${header.replaceAll(/[/\\]/g, "-")}.${/^[[{]/.test(text) ? "json" : "txt"}`;
   record.files.push({
     name,

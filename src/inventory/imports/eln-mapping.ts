@@ -14,7 +14,7 @@ export interface ElnMapping {
   /** Headers whose values go to a note. */
   kept: ReadonlySet<string>;
   /** Headers that need an annotation type. */
-  fresh: ReadonlySet<string>;
+  newNames: ReadonlySet<string>;
   /** The columns as the report names them. */
   shown(columns: readonly Column[]): Column[];
 }
@@ -27,7 +27,7 @@ export function mapArchive(
   chosen: ReadonlyMap<string, string | null>,
 ): ElnMapping {
   const mapping = new Map<string, string | null>();
-  const [kept, fresh] = [new Set<string>(), new Set<string>()];
+  const [kept, newNames] = [new Set<string>(), new Set<string>()];
   const taken = new Set<string>();
   const findField = (name: string): string | null =>
     readColumns(resources, resource, [name], new Map()).columns[0].field;
@@ -44,14 +44,14 @@ export function mapArchive(
       choice === undefined ? automatic(column) : choice === KEPT || choice === NEW_TYPE ? null : choice;
     mapping.set(header, field);
     if (field !== null) taken.add(field);
-    if (choice === NEW_TYPE) fresh.add(header);
+    if (choice === NEW_TYPE) newNames.add(header);
     else if (choice === KEPT || (choice === undefined && field === null && header !== "name"))
       kept.add(header);
   }
   const shown = (columns: readonly Column[]): Column[] =>
     columns.map(({ header, field }) => ({
       header,
-      field: kept.has(header) ? KEPT : fresh.has(header) ? NEW_TYPE : field,
+      field: kept.has(header) ? KEPT : newNames.has(header) ? NEW_TYPE : field,
     }));
-  return { archive, mapping, kept, fresh, shown };
+  return { archive, mapping, kept, newNames, shown };
 }

@@ -5,7 +5,7 @@ import { csvLine } from "../model/page.ts";
 const VALUE = Type.Unsafe<Json>({ description: "Null if absent; the name of a reference." });
 
 /** An existing record that a row changes. */
-export const CHANGED = Type.Object(
+export const CHANGED_ROW = Type.Object(
   {
     row: Type.Integer(),
     id: Type.String(),
@@ -15,10 +15,10 @@ export const CHANGED = Type.Object(
   },
   { $id: "ImportedChange" },
 );
-export type ChangedRecord = Type.Static<typeof CHANGED>;
+export type ChangedRecord = Type.Static<typeof CHANGED_ROW>;
 
 /** Changed records that a report lists. */
-const SHOWN = 100;
+const MAX_SHOWN = 100;
 /** Characters of the table that are compressed together. */
 const CHUNK = 200_000;
 
@@ -35,7 +35,7 @@ export class ChangeList {
 
   /** True if the next change is listed. */
   get isOpen(): boolean {
-    return this.listsAll || this.shown.length < SHOWN;
+    return this.listsAll || this.shown.length < MAX_SHOWN;
   }
 
   add(record: Pick<ChangedRecord, "row" | "id" | "name">, before: Values, after: Values): void {
@@ -52,7 +52,7 @@ export class ChangeList {
       after: after[field] ?? null,
     }));
     const kept = same.filter((name) => ![null, "", false, undefined].includes(after[name] as null));
-    if (this.shown.length < SHOWN) this.shown.push({ ...record, changes, kept });
+    if (this.shown.length < MAX_SHOWN) this.shown.push({ ...record, changes, kept });
     if (!this.listsAll) return;
     const { row, id, name } = record;
     for (const { field, before, after } of changes)

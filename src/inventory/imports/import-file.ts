@@ -4,7 +4,7 @@ import { type Cell, cellTooLong } from "./check-cells.ts";
 import { ElnContents } from "./eln-contents.ts";
 import { isArchive } from "./eln-graph.ts";
 import { type ElnArchive, readEln } from "./eln-reader.ts";
-import { toStreamable, TRUNCATED } from "./zip-layout.ts";
+import { toStreamable, TRUNCATED_MESSAGE } from "./zip-layout.ts";
 import { readZip } from "../../platform/zip-file.ts";
 import { exceeded } from "../../platform/limits.ts";
 import { Problem } from "../../problem.ts";
@@ -48,7 +48,7 @@ const MAX_UNCOMPRESSED = 500_000_000;
  */
 export async function readTable(bytes: Uint8Array, options: ReadOptions): Promise<Table> {
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b;
-  if (isZip && isArchive(readZip(bytes, TRUNCATED))) return archiveTable(bytes, options);
+  if (isZip && isArchive(readZip(bytes, TRUNCATED_MESSAGE))) return archiveTable(bytes, options);
   const { onProgress, check } = options;
   const chunks: Uint8Array[] = [];
   let headers: string[] | undefined;

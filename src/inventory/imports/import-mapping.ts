@@ -160,7 +160,7 @@ function parsedCell(cell: Cell): { value?: Json; error?: string } {
 }
 
 /** A cell as the value of the field is written: constants may be in words. */
-export const spelled = (cell: Cell, { pattern }: Field): Cell =>
+export const normalizeSpelling = (cell: Cell, { pattern }: Field): Cell =>
   pattern?.parseWords && typeof cell === "string" ? pattern.parseWords(cell) : cell;
 
 /** True if a cell holds what an export of the value holds. */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { CHANGED } from "./import-changes.ts";
+import { CHANGED_ROW } from "./import-changes.ts";
 import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
 import { nullable } from "../../platform/schema.ts";
 
@@ -65,7 +65,7 @@ export const REPORT = Type.Object(
     existing: Type.Partial(Type.Object({ name: Type.Integer(), barcode: Type.Integer() }), {
       description: "In a dry run: rows without an id that have the name or barcode of an existing record.",
     }),
-    changes: Type.Array(CHANGED, { description: "The first 100 existing records that are changed." }),
+    changes: Type.Array(CHANGED_ROW, { description: "The first 100 existing records that are changed." }),
     errors: Type.Array(CELL_ERROR),
     more_errors: Type.Boolean({ description: "Whether there are more errors." }),
     archive: nullable(ARCHIVE),

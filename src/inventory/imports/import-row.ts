@@ -7,7 +7,7 @@ import {
   type Column,
   isUnchanged,
   PATH,
-  spelled,
+  normalizeSpelling,
   writableFields,
 } from "./import-mapping.ts";
 import type { Effect, ImportOptions, ImportReport, Match } from "./import-report.ts";
@@ -278,7 +278,7 @@ export class RowImporter {
     const errors = new Map<string, string[]>();
     for (const name of this.#names) {
       const field = this.target.resource.fields[name];
-      const cell = spelled(cells.get(name) ?? null, field);
+      const cell = normalizeSpelling(cells.get(name) ?? null, field);
       const span = this.#spans.get(name) ?? name;
       if (now && (isUnchanged(cell, now[name]) || isUnchanged(cell, now[span]))) continue;
       const { value, error } = this.#resolve(field, cellValue(field, cell, rid === undefined));

@@ -31,7 +31,7 @@ export interface Imported {
 
 const MAX_ERRORS = 1000;
 
-const UNCONFIRMED =
+const UNCONFIRMED_MESSAGE =
   "This row would show an existing record to more people. Change it by PATCH or on its page, where that is confirmed.";
 
 /** Thrown to roll the transaction back. */
@@ -91,7 +91,7 @@ export function runImport(
             try {
               const before = exposed.length;
               report[importer.write(row)]++;
-              if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED);
+              if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED_MESSAGE);
             } catch (error) {
               addErrors(report, row.number, error);
             }

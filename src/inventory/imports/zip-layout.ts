@@ -8,7 +8,8 @@ const CHUNK = 16_384;
 /** Bytes of a part that is not read in pieces, such as the shared texts. */
 const MAX_WHOLE = 100_000_000;
 
-export const TRUNCATED = "The file is truncated: it is neither a spreadsheet (XLSX) nor an archive (.eln).";
+export const TRUNCATED_MESSAGE =
+  "The file is truncated: it is neither a spreadsheet (XLSX) nor an archive (.eln).";
 
 /**
  * Rearranges an archive so that it can be streamed: worksheets last, and sizes before the data instead of after it
@@ -22,7 +23,7 @@ export function toStreamable(
   ready: () => Promise<void>,
   check: () => void = () => {},
 ): ReadableStream<Uint8Array> {
-  const entries = readZip(bytes, TRUNCATED);
+  const entries = readZip(bytes, TRUNCATED_MESSAGE);
   const isSheet = ({ name }: ZipMember): boolean => name.startsWith("xl/worksheets/");
   const isLarge = (entry: ZipMember): boolean =>
     entry.size > MAX_WHOLE && entry.name.endsWith(".xml") && !isSheet(entry);

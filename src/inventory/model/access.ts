@@ -54,19 +54,19 @@ export const shared = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource)
     ? NEVER
     : and(
-        not(mine(resource, actor)),
+        not(ownedBy(resource, actor)),
         or(...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)), granted(actor, "can_view")),
       );
 
 /** Records that the actor owns. */
-export const mine = (resource: Resource, actor: Actor): Condition =>
+export const ownedBy = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource) ? NEVER : compare(["owner", "rid"], "==", actor.user);
 
 /** Records that the actor or one of its groups owns. */
 export const mineOrOfGroup = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource)
     ? NEVER
-    : or(mine(resource, actor), ...actor.groups.map(ownedByGroup));
+    : or(ownedBy(resource, actor), ...actor.groups.map(ownedByGroup));
 
 const ownedByGroup = (group: number): Condition => compare(["owned_by", "rid"], "==", group);
 

@@ -133,7 +133,7 @@ export interface Field {
   /** Computed: the visible records of `resource` whose field refers to this record. */
   referring?: { resource: string; field: string };
   /** The value contains other records. Each caller gets the visible ones, and no filter reaches it as a value. */
-  judged?: true;
+  dependsOnCaller?: true;
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
   /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
@@ -158,8 +158,8 @@ export interface RenderContext {
 }
 
 /** True if filters and orderings reach a field. */
-export const isComparable = ({ kind, shown, judged }: Field): boolean =>
-  shown !== "internal" && kind !== "computed" && !judged;
+export const isComparable = ({ kind, shown, dependsOnCaller }: Field): boolean =>
+  shown !== "internal" && kind !== "computed" && !dependsOnCaller;
 
 type Options = Partial<Omit<Field, "kind" | "doc">>;
 
@@ -212,7 +212,7 @@ export const json = (doc: string, options: Options): Field => field("json", doc,
 export const reference = (to: string, doc: string, options: Options = {}): Field =>
   field("reference", doc, { to, nullable: true, initial: null }, options);
 
-const NAMED = Type.Array(
+const NAMED_RECORDS = Type.Array(
   Type.Object({ id: Type.String({ format: "uuid" }), name: Type.String() }, { $id: "NamedRecord" }),
 );
 
@@ -220,9 +220,9 @@ const NAMED = Type.Array(
 export const list = (of: string, doc: string, options: Options = {}): Field =>
   json(doc, {
     initial: "[]",
-    judged: true,
+    dependsOnCaller: true,
     listOf: of,
-    shape: NAMED,
+    shape: NAMED_RECORDS,
     check: checkList,
     ...options,
     form: { lines: "texts", hint: `${doc} Each on a line, by name or id.`, ...options.form },
@@ -238,9 +238,9 @@ const checkList = (value: Json): string | undefined =>
 export const referring = (resource: string, field: string, doc: string): Field =>
   computed(doc, {
     from: ["id"],
-    judged: true,
+    dependsOnCaller: true,
     referring: { resource, field },
-    shape: NAMED,
+    shape: NAMED_RECORDS,
     compute: ({ id }) => String(id),
   });
 

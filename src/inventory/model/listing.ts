@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { Problem } from "../../problem.ts";
-import { type Actor, changeable, deletable, mine, shared, usable } from "./access.ts";
+import { type Actor, changeable, deletable, ownedBy, shared, usable } from "./access.ts";
 import { ALWAYS, and, compare, type Condition, mentions, not } from "./condition.ts";
 import { ALL_ANNOTATIONS, annotationName, findAnnotation, withAnnotations } from "./annotation-type.ts";
 import {
@@ -356,7 +356,7 @@ export function parseRights(resource: Resource, parameters: URLSearchParams, act
     condition("can_change", changeable(resource, actor)),
     condition("can_delete", deletable(resource, actor)),
     condition("can_use", usable(resource, actor)),
-    condition("mine", mine(resource, actor)),
+    condition("mine", ownedBy(resource, actor)),
     condition("shared_with_me", shared(resource, actor)),
   );
 }

@@ -44,7 +44,7 @@ export interface Operator {
 }
 
 const ALL_KINDS: readonly KindName[] = ["text", "flag", "integer", "number", "instant", "uuid", "json"];
-const ORDERED: readonly KindName[] = ["text", "integer", "number", "instant", "uuid"];
+const ORDERED_KINDS: readonly KindName[] = ["text", "integer", "number", "instant", "uuid"];
 const TEXT_KINDS: readonly KindName[] = ["text", "uuid", "json"];
 
 const equal: Operator = {
@@ -63,7 +63,7 @@ const ordering = (
 ): Operator => ({
   lookup,
   sentence,
-  kinds: ORDERED,
+  kinds: ORDERED_KINDS,
   sql: ({ plain }, value) => ({ text: `${plain} ${sign} ?`, args: [value] }),
   holds: (stored, value) => holds(compareStored(stored, value)),
 });
@@ -105,12 +105,13 @@ const contains: Operator = {
     // The next characters may combine with the last letter when the text is folded; before it nothing can change.
     const typed = String(value);
     const indexable = /^[ -~]+$/.test(typed) ? foldCase(typed.slice(0, -1)) : "";
-    return among(operand, indexable, containsPlain.sql(operand, value));
+    return listCondition(operand, indexable, containsPlain.sql(operand, value));
   },
 };
 const icontains: Operator = {
   ...containsFolded,
-  sql: (operand, value) => among(operand, foldCase(String(value)), containsFolded.sql(operand, value)),
+  sql: (operand, value) =>
+    listCondition(operand, foldCase(String(value)), containsFolded.sql(operand, value)),
 };
 const [startswith, istartswith] = textOperators(
   "startswith",
@@ -181,7 +182,7 @@ export function compareStored(a: string | number, b: string | number): number {
 }
 
 /** The comparison, limited to rows that the text index finds for `part`. Shorter parts are not indexed. */
-function among({ index }: Operand, part: string, exact: Sql): Sql {
+function listCondition({ index }: Operand, part: string, exact: Sql): Sql {
   if (!index || Array.from(part).length < TRIGRAM) return exact;
   const { table, row, choose } = index;
   const chosen = choose ? choose(table, part) : [part];

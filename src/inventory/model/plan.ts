@@ -91,7 +91,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
       const name = path[hops.length];
       const field = requireField(of, name);
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
-      if (of.access?.hides?.(name, actor)) return { plain: "NULL", folded: "NULL", field };
+      if (of.access?.isHidden?.(name, actor)) return { plain: "NULL", folded: "NULL", field };
       const plain = `${at}.${field.column ?? name}`;
       const folded = field.folded ? `${at}.${field.folded}` : foldedText(plain);
       if (!field.searchable) return { plain, folded, field };

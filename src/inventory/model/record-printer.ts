@@ -63,7 +63,7 @@ export function recordPrinter(
       field.kind === "computed"
         ? field.compute!
         : columns.value(name, field, shape === "nested" || (field.nested === true && shape !== "plain"));
-    const value: Printer = field.judged
+    const value: Printer = field.dependsOnCaller
       ? (row, context, reader) => printFor(reader, resource, name, stored(row, context, reader))
       : stored;
     if (isProperty(field, shape))
@@ -88,7 +88,7 @@ export function recordPrinter(
       joins.text !== "" ||
       columns.paths.size > 0 ||
       (annotations !== undefined && annotations.size > 0) ||
-      fields.some((name) => ownField(name)?.judged),
+      fields.some((name) => ownField(name)?.dependsOnCaller),
     print(row, context, reader) {
       const record: Record<string, Json> = {};
       for (let i = 0; i < fields.length; i++) record[fields[i]] = printers[i](row, context, reader);

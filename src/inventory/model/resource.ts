@@ -87,7 +87,7 @@ export interface Access {
   /** Records that a signed-in caller may change where nobody owns records. */
   changeable?: (user: number) => Condition;
   /** True if a caller may neither view a field nor compare or order by it. */
-  hides?: (field: string, actor: Actor) => boolean;
+  isHidden?: (field: string, actor: Actor) => boolean;
   /** Members of the owning group may view a record only if they were granted the right. */
   isPrivate?: true;
 }

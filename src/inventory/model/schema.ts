@@ -38,12 +38,12 @@ export function valueSchema(
     const object = Type.Object({ value: shown });
     return { ...(field.nullable ? nullable(object) : object), description } as TSchema;
   }
-  const $id = SHARED.has(name) ? { $id: schemaName({ name }) } : {};
+  const $id = SHARED_FIELDS.has(name) ? { $id: schemaName({ name }) } : {};
   return { ...value, ...$id, description, ...access, examples } as TSchema;
 }
 
 /** Fields that are the same in all resources: one component each. */
-const SHARED = new Set(["created_by", "modified_by", "owner", "owned_by", "public"]);
+const SHARED_FIELDS = new Set(["created_by", "modified_by", "owner", "owned_by", "public"]);
 
 /** A referenced record as a small object. */
 const NESTED = Type.Object(

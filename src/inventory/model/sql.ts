@@ -19,10 +19,10 @@ export interface Plan {
   joins(): Sql;
 }
 
-declare const CLOSED: unique symbol;
+declare const TAG: unique symbol;
 
 /** A condition in parentheses, which can be embedded anywhere. Only `clause`, `join` and `compile` make one. */
-export type Clause = Sql & { readonly [CLOSED]: true };
+export type Clause = Sql & { readonly [TAG]: true };
 
 export const clause = (text: string, args: Sql["args"] = []): Clause =>
   ({ text: `(${text})`, args }) as unknown as Clause;

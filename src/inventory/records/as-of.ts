@@ -167,7 +167,7 @@ const lastChange = (resource: Resource): string =>
   `main.${resource.table} AS t JOIN main.record_change AS c ON c.seq = (SELECT seq FROM main.record_change` +
   ` WHERE object_kind = '${resource.name}' AND object_rid = t.rid AND batch <= ?1 ORDER BY batch DESC, seq DESC LIMIT 1)`;
 
-const THEN: PastState = { rid: "t.rid", upTo: "p.batch <= ?1" };
+const PAST_STATE: PastState = { rid: "t.rid", upTo: "p.batch <= ?1" };
 
 const shadow = (table: string, names: readonly string[], select: string, args: Sql["args"]): Sql => ({
   text: `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${select})`,
@@ -187,7 +187,7 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
         const own = today.resource.name === resource.name ? today.condition : ALWAYS;
         const condition = and(visible(resource, actor), own);
         const now = compile(condition, plan(declared, resource, actor));
-        return selecting(resource, join("and", [now, couldViewThen(resource, actor, THEN)]));
+        return selecting(resource, join("and", [now, couldViewThen(resource, actor, PAST_STATE)]));
       });
       const selects = sharing.map((resource, i) => {
         const columns = names.map((name) => `${values[i].get(name) ?? "NULL"} AS ${name}`).join(", ");

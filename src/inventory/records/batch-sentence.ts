@@ -232,21 +232,21 @@ function grantee(changes: readonly Change[], findName: FindName) {
   const all = changes.map(({ after }) => ({
     kind: after.user === null ? "group" : "user",
     rid: after.user ?? after.group,
-    gives: after.deleted === 0,
+    isGranted: after.deleted === 0,
   }));
   const [one] = all;
   const isOne = one && all.every((each) => Bun.deepEquals(each, one));
-  return isOne ? { name: findName(one.kind, one.rid), gives: one.gives } : undefined;
+  return isOne ? { name: findName(one.kind, one.rid), isGranted: one.isGranted } : undefined;
 }
 
 function sharing(changes: readonly Change[], records: string, findName: FindName): string {
   const with_ = grantee(changes, findName);
   if (with_?.name === undefined) return `changed who may view ${records}`;
-  return `${with_.gives ? "shared" : "stopped sharing"} ${records} with ${with_.name}`;
+  return `${with_.isGranted ? "shared" : "stopped sharing"} ${records} with ${with_.name}`;
 }
 
 function memberships(changes: readonly Change[], group: string, findName: FindName): string {
   const member = grantee(changes, findName);
   if (member?.name === undefined) return `changed the members of ${group}`;
-  return member.gives ? `added ${member.name} to ${group}` : `removed ${member.name} from ${group}`;
+  return member.isGranted ? `added ${member.name} to ${group}` : `removed ${member.name} from ${group}`;
 }

@@ -96,9 +96,14 @@ class Builder {
       const fields = ["place", "equipment"];
       return { ...this.#read("locations", "parent", parent, fields), parent };
     }
-    const around = equipment === null ? {} : this.#read("equipment", "equipment", equipment, ["place"]);
+    const enclosingRecord =
+      equipment === null ? {} : this.#read("equipment", "equipment", equipment, ["place"]);
     if (place !== null) this.#read("places", "place", place, []);
-    return { ...around, ...(place === null ? {} : { place }), ...(equipment === null ? {} : { equipment }) };
+    return {
+      ...enclosingRecord,
+      ...(place === null ? {} : { place }),
+      ...(equipment === null ? {} : { equipment }),
+    };
   }
 
   #read(list: LevelList, field: string, id: string, fields: readonly string[]): EnclosingRecords {
@@ -156,9 +161,9 @@ function checkCount(levels: readonly Level[]): void {
 function expandPattern(pattern: string, depth: number): string[] {
   const names = expandNames(pattern, MAX_BUILT);
   const known = new Set<string>();
-  const twice = names.find((name) => known.size === known.add(name).size);
-  if (twice !== undefined)
-    throw invalidField("levels", `levels[${depth}]: the pattern gives the name "${twice}" twice.`);
+  const duplicate = names.find((name) => known.size === known.add(name).size);
+  if (duplicate !== undefined)
+    throw invalidField("levels", `levels[${depth}]: the pattern gives the name "${duplicate}" twice.`);
   return names;
 }
 

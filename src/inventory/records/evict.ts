@@ -33,7 +33,7 @@ interface Choice {
 }
 
 /** The fields by which records are in locations. */
-const PLACED = RESOURCES.flatMap((resource) =>
+const LOCATION_FIELDS = RESOURCES.flatMap((resource) =>
   Object.entries(resource.fields).flatMap(([field, { places, to }]) =>
     places && to === "location" ? [{ resource, field }] : [],
   ),
@@ -41,7 +41,7 @@ const PLACED = RESOURCES.flatMap((resource) =>
 
 /** Records directly in a location, in the order of its slots. */
 function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
-  return PLACED.flatMap(({ resource, field }) => {
+  return LOCATION_FIELDS.flatMap(({ resource, field }) => {
     const inLocation = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
     const position = hasPosition(resource) ? "t.position" : "''";
     const { text, args } = selecting(resource, inLocation);

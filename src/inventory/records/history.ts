@@ -71,7 +71,7 @@ const AUTHORS =
 const BATCHES = `record_batch AS b ${AUTHORS}`;
 const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id`;
 /** Changes of a batch from which its sentence is made. */
-const DESCRIBED = 1000;
+const MAX_DESCRIBED = 1000;
 const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${AUTHORS}`;
 const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
@@ -425,7 +425,7 @@ export class History {
     }));
     const found = this.#visibleRows(readBatchPage, actor, {
       text: " ORDER BY c.seq LIMIT ?",
-      args: [DESCRIBED],
+      args: [MAX_DESCRIBED],
     });
     const first = found.map((row) => {
       const change = this.#parseChange(row);

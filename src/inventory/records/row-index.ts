@@ -33,7 +33,7 @@ const NARROW = 2000;
 /** So few are sorted by a statement in less time than the order takes to walk over. */
 const FEW = 100;
 /** So few rows are tested one by one, in half a millisecond, instead of reading the other conditions for all rows. */
-const TESTED = 500;
+const MAX_TESTED = 500;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
 const SMALL_TABLE = 5000;
 
@@ -130,7 +130,7 @@ export class RowIndex {
     if (!load || this.#maxRow(scope) > MAX_ROWS) return undefined;
     const { sets, rest } = this.#split(scope, condition);
     const known = intersect(sets);
-    if (known.count <= TESTED) return [];
+    if (known.count <= MAX_TESTED) return [];
     const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
     // Few rows are found by the text index even where nothing is in memory.
     const isLight =
@@ -151,7 +151,7 @@ export class RowIndex {
     const { sets, rest } = this.#split(scope, condition);
     const known = intersect(sets);
     if (known.rows && rest.length === 0) return known.rows;
-    if (known.count <= TESTED) return new RowSet(this.#among(scope, known.rows!.toArray(), and(...rest)));
+    if (known.count <= MAX_TESTED) return new RowSet(this.#among(scope, known.rows!.toArray(), and(...rest)));
     const isLast = sets.length > 0 && rest.length === 1;
     const unread = isLast ? rest : rest.filter((part) => !this.#addAsked(scope, part, sets));
     if (sets.length === 0) return undefined;

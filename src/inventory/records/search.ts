@@ -34,7 +34,7 @@ const MANY = 50_000;
 /** Records of one list with one of the words that are so few that each is tested for the others. */
 const FEW = 100;
 /** Rows that are tested in the time that choosing trigrams takes. */
-const TESTED = 300;
+const MAX_TESTED = 300;
 
 /** Which records are searched, and for whom. */
 export interface SearchRequest {
@@ -250,7 +250,7 @@ class ListSearch {
   #withOwnWords(words: readonly string[], most: number): Found {
     const { resource, viewable, statements } = this;
     const contain = and(...words.map((word) => containsWord(resource, word)));
-    if (this.#count <= TESTED) return this.#newest(this.#viewableAmong(contain));
+    if (this.#count <= MAX_TESTED) return this.#newest(this.#viewableAmong(contain));
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
     const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
@@ -290,7 +290,7 @@ class ListSearch {
 
   /** All rows with one of several words, in parts or by themselves; undefined if many have each of them. */
   #withRareWord(indexed: readonly string[], parts: SearchedParts): number[] | undefined {
-    if (indexed.length < 2 || (this.#count > TESTED && !hasIndex(this.resource))) return undefined;
+    if (indexed.length < 2 || (this.#count > MAX_TESTED && !hasIndex(this.resource))) return undefined;
     if (this.#count <= FEW) return this.viewable.toArray();
     for (const word of indexed) {
       const own = this.#withOwnWords([word], FEW);

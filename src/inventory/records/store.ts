@@ -266,7 +266,7 @@ function checkConfirmed(
 }
 
 /** Values that differ between a dry run and the same request run for real. */
-const GENERATED = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
+const GENERATED_FIELDS = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
 
 /**
  * The token that confirms a dry run: a digest (SHA-256, base64url) of the writer, of every record with its version before, and of
@@ -279,7 +279,7 @@ function digestWrites(
 ): string {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind, exposes]));
   for (const { resource, rid, op, version, before, after } of written) {
-    const names = after ? changedFields(before, after).filter((name) => !GENERATED.has(name)) : [];
+    const names = after ? changedFields(before, after).filter((name) => !GENERATED_FIELDS.has(name)) : [];
     const values = names.map((name) => [name, after![name]]);
     // A new record may get another row number later.
     hash.update(JSON.stringify([resource.name, before ? rid : null, op, version, values]));

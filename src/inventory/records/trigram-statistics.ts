@@ -11,7 +11,7 @@ const MAX_COMPARED = 24;
 /** Trigrams of a text that are looked up. */
 const MAX_CHOSEN = 4;
 /** Rows with a trigram that are counted; of more, the frequency is estimated by these. */
-const COUNTED = 2000;
+const COUNT_LIMIT = 2000;
 /** Rows of the list of a trigram that are skipped in the time that testing one row takes. */
 const SKIPPED_PER_TEST = 100;
 /** Rows that an index finds in that time. */
@@ -60,14 +60,14 @@ export class TrigramStatistics {
     this.#known.clear();
   }
 
-  /** Rows of the table whose texts have the trigram; an estimate if they are more than COUNTED. */
+  /** Rows of the table whose texts have the trigram; an estimate if they are more than COUNT_LIMIT. */
   count(table: string, trigram: string): number {
     return this.#remember(`${table}:${trigram}`, () => {
-      const newest = `${lookUpTexts(table)} ORDER BY rowid DESC LIMIT ${COUNTED}`;
+      const newest = `${lookUpTexts(table)} ORDER BY rowid DESC LIMIT ${COUNT_LIMIT}`;
       const text = `SELECT count(*) AS rows, min(rid) AS oldest FROM (${newest})`;
       const row = this.query.get({ text, args: [matchAll([trigram])] });
       const [count, rows] = [Number(row?.rows), this.#rows(table)];
-      return count < COUNTED ? count : (count * rows) / Math.max(count, rows - Number(row?.oldest) + 1);
+      return count < COUNT_LIMIT ? count : (count * rows) / Math.max(count, rows - Number(row?.oldest) + 1);
     });
   }
 
@@ -80,7 +80,7 @@ export class TrigramStatistics {
       counted.push({ text: trigram, count });
     }
     const [first, ...others] = counted.toSorted((a, b) => a.count - b.count);
-    return [first, ...others.slice(0, MAX_CHOSEN - 1).filter(({ count }) => count <= COUNTED)];
+    return [first, ...others.slice(0, MAX_CHOSEN - 1).filter(({ count }) => count <= COUNT_LIMIT)];
   }
 
   /** The largest row number. */

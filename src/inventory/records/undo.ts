@@ -15,7 +15,7 @@ import { hasPosition, isFree } from "../resources/position.ts";
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
 
 /** Changes of a batch that are examined to tell whether it can be undone. */
-const CHECKED = 50;
+const CHECK_SIZE = 50;
 
 /** Restores earlier states, each within a batch that the caller opens. All throw a Problem. */
 export class Undo {
@@ -72,7 +72,7 @@ export class Undo {
   /** Why the actor cannot undo a batch, as far as its first changes tell; null if nothing is known against it. */
   refusal({ row, isPartlyVisible, undoneBy }: Batch, actor: Actor): string | null {
     if (undoneBy !== null) return "The batch has been undone.";
-    const changes = this.history.changes(row, CHECKED);
+    const changes = this.history.changes(row, CHECK_SIZE);
     if (changes.length === 0) return "The records no longer exist.";
     const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     // Not revealed: whether there are records that the actor may not view.
@@ -117,9 +117,9 @@ export class Undo {
     const lost = this.writer.misplaced(resource, record, actor);
     const values: StoredRecord = Object.fromEntries(lost.map((name) => [name, null]));
     if (!hasPosition(resource) || record.position === "") return values;
-    const keeps =
+    const keepsLocation =
       lost.length === 0 && isFree(this.statements, Number(record.location), String(record.position));
-    return keeps ? values : { ...values, position: "" };
+    return keepsLocation ? values : { ...values, position: "" };
   }
 
   #takeBack(changes: readonly Change[], now: StoredRecord, actor: Actor): void {

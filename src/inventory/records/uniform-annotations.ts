@@ -30,7 +30,7 @@ interface Found {
 }
 
 /** Fields of an annotation that are reverted together with others. */
-const REVERTED = new Set(["value", "deleted", "deleted_date", "deleted_by"]);
+const REVERTED_FIELDS = new Set(["value", "deleted", "deleted_date", "deleted_by"]);
 const NOT_DELETED = { deleted_date: null, deleted_by: null };
 
 interface Dependencies {
@@ -179,7 +179,7 @@ export class UniformAnnotations {
         resource.name === annotation.name &&
         after.object_kind === object_kind &&
         after.annotation_type === annotation_type &&
-        Object.keys(before ?? {}).every((name) => REVERTED.has(name)),
+        Object.keys(before ?? {}).every((name) => REVERTED_FIELDS.has(name)),
     );
     const of = [...new Set(changes.map(({ after }) => Number(after.object_rid)))];
     const resource = this.resources.get(String(object_kind));

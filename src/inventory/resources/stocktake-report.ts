@@ -49,19 +49,19 @@ export function judgeReport({ cursor, ...report }: Report, context: ReadContext)
   if (context.actor.superuser) return report;
   const lines = RESULTS.flatMap((result) => report[result]);
   const places = [report.location, ...lines.flatMap(({ at, to }) => [at, to])];
-  const sees = visibleAmong(context, cursor, [
+  const canView = visibleAmong(context, cursor, [
     ...lines,
     ...places.map((place) => ({ segment: "locations", id: place?.id })),
   ]);
-  if (!sees("locations", report.location.id)) return null;
+  if (!canView("locations", report.location.id)) return null;
   const named = (place: NamedLocation): NamedLocation =>
-    sees("locations", place.id) ? place : { id: place.id, name: null };
-  const isShown = ({ segment, id }: ReportLine): boolean => segment === undefined || sees(segment, id!);
+    canView("locations", place.id) ? place : { id: place.id, name: null };
+  const isShown = ({ segment, id }: ReportLine): boolean => segment === undefined || canView(segment, id!);
   const judged = RESULTS.map((result): [Result, ReportLine[]] => [
     result,
     report[result].filter(isShown).map(({ at, to, ...line }) => {
       // The item itself shows the id of where it is recorded, but not of where it was scanned.
-      const isSeen = to && sees("locations", to.id);
+      const isSeen = to && canView("locations", to.id);
       return Object.assign(line, at !== undefined && { at: at && named(at) }, isSeen && { to });
     }),
   ]);

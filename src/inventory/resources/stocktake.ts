@@ -45,7 +45,7 @@ export const stocktake = ownedResource({
     report: json(
       "Outcome: counts, and the items found, misplaced, missing and unknown that the caller may view.",
       {
-        judged: true,
+        dependsOnCaller: true,
         shown: "extra",
         nullable: true,
         initial: null,

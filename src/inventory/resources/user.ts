@@ -30,7 +30,7 @@ export const user: Resource = {
   defaultOrder: ["username"],
   access: {
     changeable: (user) => compare(["rid"], "==", user),
-    hides: (field, actor) => field === "full_name" && actor.user === null,
+    isHidden: (field, actor) => field === "full_name" && actor.user === null,
   },
   fields: {
     rid: rowNumber(),

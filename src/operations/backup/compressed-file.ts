@@ -53,8 +53,8 @@ export async function unpackFile(
   { to, key }: { to?: string | undefined; key?: BackupKey | undefined } = {},
 ): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
-  const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
-  const target = to === undefined ? nowhere.resume() : createWriteStream(createFile(to));
+  const discard = new Transform({ transform: (_chunk, _encoding, done) => done() });
+  const target = to === undefined ? discard.resume() : createWriteStream(createFile(to));
   const source = typeof from === "string" ? createReadStream(from) : from;
   await pipeline(source, packed.stream, decrypting(key), createZstdDecompress(), plain.stream, target);
   if (to !== undefined) sync(to);

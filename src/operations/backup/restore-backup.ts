@@ -6,7 +6,7 @@ import { fileHash, renameDurably } from "../../platform/durable-file.ts";
 import { createDirectory, createFile } from "../../platform/owned-file.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
 import type { BackupKey } from "./encryption.ts";
-import { COMMITTED } from "../health/lost-database.ts";
+import { COMMIT_FILE } from "../health/lost-database.ts";
 import { unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
@@ -121,7 +121,7 @@ export async function restoreBackup(options: {
       renameDurably(`${target}.restoring`, target);
     }
     // The backup is older than the note.
-    rmSync(join(to, COMMITTED), { force: true });
+    rmSync(join(to, COMMIT_FILE), { force: true });
     const former = setAside(join(to, options.database), options.now);
     options.record?.(fresh, former);
     renameDurably(fresh, join(to, options.database));

@@ -7,7 +7,7 @@ import { Problem } from "../../problem.ts";
 import { knownBackups } from "../backup/places.ts";
 
 /** File in the data directory that says, apart from the database, how far it was committed. */
-export const COMMITTED = "labd.committed";
+export const COMMIT_FILE = "labd.committed";
 
 interface Committed {
   /** RFC 3339, UTC. */
@@ -40,7 +40,7 @@ const newestRows = (database: Database): Record<string, number> =>
  * Commits are on the disk before they are noted.
  */
 export function noteCommitted(database: Database, now: () => number): { stop(): void } {
-  const path = join(dirname(database.filename), COMMITTED);
+  const path = join(dirname(database.filename), COMMIT_FILE);
   let noted = "";
   const note = (): void => {
     try {
@@ -96,7 +96,7 @@ function refuseOlder(place: Place): void {
       "bad_database",
       `${path} lacks changes that were committed by ${noted.at}: ${table} ends at row ${present[table]}, not ${newest}. ` +
         `Its log ${basename(path)}-wal was removed, or an older copy took its place. Nothing was changed. ` +
-        `Put the missing file back, or restore a backup. To continue without these changes, delete ${join(dirname(path), COMMITTED)}. ` +
+        `Put the missing file back, or restore a backup. To continue without these changes, delete ${join(dirname(path), COMMIT_FILE)}. ` +
         restoring(place),
     );
   }
@@ -115,7 +115,7 @@ function readNewest(path: string): Record<string, number> | undefined {
 /** The last note; undefined if it is missing, or a power cut garbled it. */
 function readCommitted(path: string): Committed | undefined {
   try {
-    return JSON.parse(readFileSync(join(dirname(path), COMMITTED), "utf8")) as Committed;
+    return JSON.parse(readFileSync(join(dirname(path), COMMIT_FILE), "utf8")) as Committed;
   } catch {
     return undefined;
   }
@@ -132,7 +132,8 @@ function findTraces({ path, backups }: Place): string[] {
       namesIn(join(data, folder)).some((name) => /\.(labc|features)$/.test(name)),
     ),
     ...namesIn(data).filter(
-      (name) => [COMMITTED, SECOND_FACTOR_KEY].includes(name) || name.startsWith(`${basename(path)}.before-`),
+      (name) =>
+        [COMMIT_FILE, SECOND_FACTOR_KEY].includes(name) || name.startsWith(`${basename(path)}.before-`),
     ),
     ...(statSync(log, { throwIfNoEntry: false })?.size ? [basename(log)] : []),
     ...(known.length > 0 ? [`${known.length} backups in ${known.at(-1)!.address}`] : []),

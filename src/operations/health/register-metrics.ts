@@ -27,7 +27,7 @@ export interface MetricSources {
 }
 
 /** Milliseconds between two reads of a directory or a large table. */
-const CACHED = 15_000;
+const CACHE_MILLISECONDS = 15_000;
 /** Upper bounds in seconds of the latency buckets. */
 const LATENCIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -148,8 +148,8 @@ function registerProcess(metrics: Metrics, now: () => number): () => void {
 function cached<T>(read: () => T, now: () => number): () => T {
   let known: { value: T; until: number } | undefined;
   return () => {
-    if (!known || now() >= known.until || now() < known.until - CACHED)
-      known = { value: read(), until: now() + CACHED };
+    if (!known || now() >= known.until || now() < known.until - CACHE_MILLISECONDS)
+      known = { value: read(), until: now() + CACHE_MILLISECONDS };
     return known.value;
   };
 }

@@ -142,7 +142,7 @@ function readQuery(
 const MAX_ROWS = 1000;
 const MAX_ALIGNED = 1_000_000;
 
-const GAPPED = /^[A-Za-z.-]*$/;
+const GAPPED_SEQUENCE = /^[A-Za-z.-]*$/;
 
 function readRows(text: string, query: string | undefined): Query {
   try {
@@ -160,7 +160,9 @@ function readRows(text: string, query: string | undefined): Query {
       );
     const alignment = query === undefined ? rows : withQueryFirst(rows, query);
     const [{ name, letters: first }] = alignment;
-    const isPlain = rows.every((row) => row.letters.length === first.length && GAPPED.test(row.letters));
+    const isPlain = rows.every(
+      (row) => row.letters.length === first.length && GAPPED_SEQUENCE.test(row.letters),
+    );
     // Reports an error early; otherwise the worker checks it.
     if (!isPlain) readAlignment(alignment);
     const sequence = first.replaceAll(/[^A-Za-z]/g, "").toUpperCase();

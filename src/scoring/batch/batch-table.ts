@@ -190,11 +190,11 @@ function readRows(text: string, withPatterns: boolean): Row[] {
   const hasHeader = names.includes("query") && (names.includes("pattern") || !withPatterns);
   const [queryAt, patternAt] = hasHeader ? [names.indexOf("query"), names.indexOf("pattern")] : [0, 1];
   const rows = lines.slice(hasHeader ? 1 : 0);
-  const twice = withPatterns ? undefined : rows.find(({ cells }) => !hasHeader && cells[1]);
-  if (twice)
+  const duplicate = withPatterns ? undefined : rows.find(({ cells }) => !hasHeader && cells[1]);
+  if (duplicate)
     throw new Problem(
       "invalid_request",
-      `Batch line ${twice.line} (“${printable(twice.text)}”) has a pattern. Omit --pattern and --elm, or the column.`,
+      `Batch line ${duplicate.line} (“${printable(duplicate.text)}”) has a pattern. Omit --pattern and --elm, or the column.`,
     );
   return rows.map(({ line, text, cells }) => ({
     line,

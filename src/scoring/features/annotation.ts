@@ -245,18 +245,18 @@ export function describeInstances(
   const places = known
     .slice(0, NAMED)
     .map(({ organism, accession, id }) => `${[organism, accession].filter(Boolean).join(" ")} (${id})`);
-  const elsewhere =
+  const otherPlaces =
     places.join(", ") + (known.length > NAMED ? ` and ${known.length - NAMED} other homologs` : "");
   const proven = instances.filter(({ logic }) => logic === "true positive");
   if (proven.length > 0) {
     const ids = proven.map(({ id }) => id).join(" and ");
     const what = proven.length === 1 ? `a known instance of ${proven[0].name}` : "known instances";
-    return `This is ${ids}, ${what}${elsewhere === "" ? "" : `; also annotated in ${elsewhere}`}.`;
+    return `This is ${ids}, ${what}${otherPlaces === "" ? "" : `; also annotated in ${otherPlaces}`}.`;
   }
   const annotated = instances
     .map((one) => `${one.id}, annotated as ${one.logic} of ${one.name}`)
     .join(" and ");
   if (annotated !== "")
-    return `This is ${annotated}${elsewhere === "" ? "" : `; annotated as known in ${elsewhere}`}.`;
-  return elsewhere === "" ? null : `A known instance of ${motif} is aligned here in ${elsewhere}.`;
+    return `This is ${annotated}${otherPlaces === "" ? "" : `; annotated as known in ${otherPlaces}`}.`;
+  return otherPlaces === "" ? null : `A known instance of ${motif} is aligned here in ${otherPlaces}.`;
 }

@@ -82,7 +82,7 @@ export const INDEXES =
   "CREATE INDEX by_accession ON known (accession); CREATE INDEX by_sequence ON known (md5);";
 const ENDING = ".features";
 /** Audit entry of an import. */
-const ADDED = "features.add";
+const ADD_ACTION = "features.add";
 /** Milliseconds after which an unfinished file belongs to no import: its process would have written. */
 const ABANDONED_AFTER = 3_600_000;
 
@@ -163,7 +163,7 @@ export class FeatureFiles {
   /** Records a finished file in the audit log and gives it its name; it replaces an earlier import of that name. */
   adopt(temporary: string, { name, format, features, proteins }: FeatureFileInfo, audit: AuditLog): void {
     const detail = { name, format, features, proteins, sha256: fileHash(temporary) };
-    const event = { action: ADDED, subject: { kind: "features", id: name }, detail };
+    const event = { action: ADD_ACTION, subject: { kind: "features", id: name }, detail };
     renameDurably(temporary, this.#path(name), () => audit.record(event));
   }
 
@@ -177,7 +177,7 @@ export class FeatureFiles {
       const found = openFile(path, 0);
       found?.database.close();
       const last = found && audit.findLastEntry("features", found.info.name);
-      if (last?.action === ADDED && last.detail.sha256 === fileHash(path))
+      if (last?.action === ADD_ACTION && last.detail.sha256 === fileHash(path))
         renameDurably(path, this.#path(found!.info.name));
       else rmSync(path, { force: true });
     }

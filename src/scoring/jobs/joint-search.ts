@@ -1,7 +1,7 @@
 import type { Hit } from "../../motif/index.ts";
 
 /** A part after the last one of any corpus. */
-const EXHAUSTED = 1 << 30;
+const EXHAUSTED_COUNTER = 1 << 30;
 
 /**
  * A search by several workers at once. Each takes the next part of the corpus when it has finished one, so that any may
@@ -35,7 +35,7 @@ export class JointSearch {
     this.#isExhausted = true;
     if (hits === null) {
       this.#isIncomplete = true;
-      Atomics.store(this.counter, 0, EXHAUSTED);
+      Atomics.store(this.counter, 0, EXHAUSTED_COUNTER);
     } else for (const [i, own] of hits.entries()) this.#hits[i] = this.#hits[i].concat(own);
   }
 

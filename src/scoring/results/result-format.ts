@@ -16,7 +16,7 @@ import { type ArchivedJob, resultArchive } from "./result-archive.ts";
 import { resultPart, makeScan, scanPart } from "./scan.ts";
 
 /** Formats of the result in an archive, all of them text. */
-const ARCHIVED = ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const;
+const ARCHIVED_FORMATS = ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const;
 
 /** The formats of results that are made from the prediction alone. */
 export type PrintedFormatName = TableFormatName | DocumentFormatName;
@@ -109,7 +109,7 @@ export function printReport(
 
 /** The result in the formats of an archive; empty ones are left out. */
 function archivedForms(report: AnnotatedReport) {
-  const forms = ARCHIVED.map((name) => {
+  const forms = ARCHIVED_FORMATS.map((name) => {
     const { contentType, extension, sentence } = RESULT_FORMATS[name];
     return { name: `result.${extension}`, contentType, sentence, text: printReport(report, name) as string };
   });

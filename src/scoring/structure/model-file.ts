@@ -30,10 +30,11 @@ const THREE =
   "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL SEC PYL ASX GLX";
 const ONE = "ARNDCQEGHILKMFPSTWYVUOBZ";
 /** Modified residues that are common in structures, by the residue that they come from. */
-const MODIFIED = "MSE:M SEP:S TPO:T PTR:Y CSO:C CME:C OCS:C HYP:P MLY:K M3L:K ALY:K KCX:K MLZ:K PCA:Q CGU:E";
+const MODIFIED_RESIDUES =
+  "MSE:M SEP:S TPO:T PTR:Y CSO:C CME:C OCS:C HYP:P MLY:K M3L:K ALY:K KCX:K MLZ:K PCA:Q CGU:E";
 const LETTERS = new Map([
   ...THREE.split(" ").map((name, i) => [name, ONE[i]] as const),
-  ...MODIFIED.split(" ").map((pair) => pair.split(":") as [string, string]),
+  ...MODIFIED_RESIDUES.split(" ").map((pair) => pair.split(":") as [string, string]),
 ]);
 
 interface Atom {

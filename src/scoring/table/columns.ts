@@ -1,9 +1,9 @@
-import { DISORDERED } from "../../motif/options.ts";
+import { DISORDER_THRESHOLD } from "../../motif/options.ts";
 import type { Column } from "./column.ts";
 import { FEATURE_COLUMNS } from "./feature-columns.ts";
 import { forMatch } from "./filters.ts";
 import {
-  either,
+  choiceOfTwo,
   isDisordered,
   KEPT_BANDS,
   keptBand,
@@ -235,7 +235,7 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "disordered",
     title: "Disordered",
-    description: `Whether the mean predicted disorder exceeds ${DISORDERED}.`,
+    description: `Whether the mean predicted disorder exceeds ${DISORDER_THRESHOLD}.`,
     type: "boolean",
     json: "isDisordered",
     of: "match",
@@ -275,7 +275,7 @@ export const COLUMNS: readonly Column[] = [
     json: "isBest",
     of: "ranking",
     value: ({ isBest }) => isBest,
-    filter: either(
+    filter: choiceOfTwo(
       {
         name: "best_of_group",
         title: "Overlapping matches",

@@ -1,6 +1,6 @@
 import type { Column } from "./column.ts";
 import { forMatch } from "./filters.ts";
-import { either, instanceName, isKnown } from "./match-values.ts";
+import { choiceOfTwo, instanceName, isKnown } from "./match-values.ts";
 
 /** The columns of imported features. */
 export const FEATURE_COLUMNS: readonly Column[] = [
@@ -11,7 +11,7 @@ export const FEATURE_COLUMNS: readonly Column[] = [
     type: "text",
     of: "features",
     value: ({ notes }) => notes?.instances.map(instanceName).join(", "),
-    filter: either(
+    filter: choiceOfTwo(
       {
         name: "known",
         title: "Known instances",

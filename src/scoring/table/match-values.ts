@@ -1,4 +1,4 @@
-import { DISORDERED } from "../../motif/options.ts";
+import { DISORDER_THRESHOLD } from "../../motif/options.ts";
 import { type ChoiceFilter, forMatch } from "./filters.ts";
 import { isMatch, type MatchRow, type QueryPart } from "./match-row.ts";
 
@@ -27,7 +27,7 @@ export const KEPT_BANDS = {
 };
 
 /** A choice of one of two. */
-export const either = (
+export const choiceOfTwo = (
   filter: Omit<ChoiceFilter, "kind" | "choices" | "readValue">,
   choices: readonly [yes: string, no: string],
   readValue: (row: MatchRow) => boolean | null | undefined,
@@ -54,7 +54,7 @@ export const readSpecies = ({ protein }: QueryPart): string =>
   protein?.taxon == null ? (protein?.organism ?? "unknown").replaceAll(",", "") : String(protein.taxon);
 
 export const isDisordered = ({ disorder }: Pick<MatchRow, "disorder">): boolean | null =>
-  disorder == null ? null : disorder > DISORDERED;
+  disorder == null ? null : disorder > DISORDER_THRESHOLD;
 
 /** True if a match is a known instance of its motif; null if no features are imported. */
 export const isKnown = ({ notes }: Pick<MatchRow, "notes">): boolean | null =>

@@ -39,7 +39,7 @@ import {
   type Selected,
   showDone,
   type Preview,
-  PREVIEWED,
+  PREVIEW_SIZE,
 } from "./write-record.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { readList } from "./read-list.ts";
@@ -263,7 +263,7 @@ type Change = Preview["changes"][number];
 /** The records with these ids, by id, with some of their fields. */
 function useRows(of: Declaration, ids: readonly string[], fields: readonly string[]) {
   const { value } = useLoaded(ids.length === 0 ? null : ids.join(), (signal) =>
-    readPage(of, { id: ids, page_size: String(PREVIEWED) }, fields, signal),
+    readPage(of, { id: ids, page_size: String(PREVIEW_SIZE) }, fields, signal),
   );
   return new Map(value?.rows.map((row) => [row.id, row]));
 }
@@ -280,7 +280,7 @@ export function PreviewTable(props: {
 }) {
   const { of, preview, hasValues, entered } = props;
   // An annotation is a change of its record.
-  const changes = [...Map.groupBy(preview.changes, recordId).values()].slice(0, PREVIEWED);
+  const changes = [...Map.groupBy(preview.changes, recordId).values()].slice(0, PREVIEW_SIZE);
   const own = changes.flat().flatMap((change) => (change.of ? [] : Object.keys(change.after ?? {})));
   const annotations = Object.keys(entered).filter((name) => name in of.annotations);
   const changed = [...new Set([...own, ...annotations])];
@@ -350,7 +350,7 @@ export function BulkError({ error, of }: { error: unknown; of: Declaration }) {
   const body = error instanceof ApiError ? error.body : {};
   const refused = (Array.isArray(body.rows) ? (body.rows as { id?: string; message: string }[]) : []).slice(
     0,
-    PREVIEWED,
+    PREVIEW_SIZE,
   );
   const rows = useRows(
     of,

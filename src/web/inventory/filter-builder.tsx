@@ -34,7 +34,7 @@ const LOOKUPS: Readonly<Record<string, string>> = {
   startswith: "starts with (exact case)",
   endswith: "ends with (exact case)",
 };
-const NEGATED: Readonly<Record<string, string>> = { exact: "is not", icontains: "does not contain" };
+const NEGATED_LOOKUPS: Readonly<Record<string, string>> = { exact: "is not", icontains: "does not contain" };
 const GROUPS = [
   ["and", "All conditions apply"],
   ["or", "Any condition applies"],
@@ -208,9 +208,9 @@ function OperatorSelect(props: {
     name,
     LOOKUPS[name] ?? name,
   ]);
-  for (const [name, words] of Object.entries(NEGATED))
+  for (const [name, words] of Object.entries(NEGATED_LOOKUPS))
     if (lookups.includes(name)) offered.push([`not ${name}`, words]);
-  if (not && !isUnset && !(operator in NEGATED))
+  if (not && !isUnset && !(operator in NEGATED_LOOKUPS))
     offered.push([`not ${operator}`, `not: ${LOOKUPS[operator]}`]);
   if (field?.nullable) offered.push(["unset", "is not set"], ["set", "is set"]);
   const value = isUnset ? (not ? "set" : "unset") : `${not ? "not " : ""}${operator}`;

@@ -33,7 +33,7 @@ const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }
 const MAX_TEXT = 80;
 
 /** Numbers of changes that are loaded and shown at first. */
-const LOADED = 200;
+const PAGE_SIZE = 200;
 const SHOWN = 10;
 
 interface HistoryProps {
@@ -47,7 +47,7 @@ interface HistoryProps {
 
 /** The changes of a record, and its versions side by side. */
 export function History({ of, row, revision, onRestored, onUndone }: HistoryProps) {
-  const [size, setSize] = useState(LOADED);
+  const [size, setSize] = useState(PAGE_SIZE);
   const [shown, setShown] = useState(SHOWN);
   const [isComparing, setComparing] = useState(false);
   const path = api(of.name, `${row.id}/history/`);

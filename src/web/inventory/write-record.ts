@@ -77,7 +77,7 @@ export interface BulkChange {
 }
 
 /** Changes that a preview shows. */
-export const PREVIEWED = 20;
+export const PREVIEW_SIZE = 20;
 
 function run({ segment, selected, change }: BulkChange, options: Record<string, string>): Promise<Response> {
   const ids = "ids" in selected ? selected.ids : undefined;
@@ -103,7 +103,7 @@ function run({ segment, selected, change }: BulkChange, options: Record<string, 
 
 /** @throws ApiError with every record that cannot be changed */
 export const previewBulk = async (change: BulkChange): Promise<Preview> =>
-  (await (await run(change, { dry_run: "1", changes: String(PREVIEWED) })).json()) as Preview;
+  (await (await run(change, { dry_run: "1", changes: String(PREVIEW_SIZE) })).json()) as Preview;
 
 /** Applies the preview. @throws ApiError if the result would differ now */
 export const applyBulk = (change: BulkChange, { confirm }: Preview): Promise<Response> =>

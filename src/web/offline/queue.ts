@@ -141,7 +141,9 @@ export async function sendQueue(store: DeviceStore, person: string, send: SendRe
     } else {
       await keepOutcome(store, next.change, outcome);
       await updateQueue(store, person, (queue) =>
-        queue.filter(({ key }) => key !== next.key).map((queued) => following(queued, next.change, outcome)),
+        queue
+          .filter(({ key }) => key !== next.key)
+          .map((queued) => updateFollowing(queued, next.change, outcome)),
       );
       sent++;
     }
@@ -149,7 +151,7 @@ export async function sendQueue(store: DeviceStore, person: string, send: SendRe
 }
 
 /** A change after the one that it follows: it has the versions of its records and the id of its stocktake from there. */
-function following(queued: QueuedChange, done: Change, { versions, id }: Done): QueuedChange {
+function updateFollowing(queued: QueuedChange, done: Change, { versions, id }: Done): QueuedChange {
   const { change, conflict } = queued;
   if (done.kind === "start" && change.kind !== "move" && isAbout(change, done.stocktake.id))
     return { ...queued, change: { ...change, stocktake: { ...change.stocktake, id: id! } } };

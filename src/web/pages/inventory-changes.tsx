@@ -11,7 +11,7 @@ import { definePage, useQuery } from "../page.tsx";
 import { useSession } from "../session.ts";
 
 /** Changes that are loaded at first. */
-const LOADED = 50;
+const PAGE_SIZE = 50;
 
 const InventoryChanges = () => (
   <>
@@ -27,7 +27,7 @@ const InventoryChanges = () => (
 function Changes() {
   const session = useSession();
   const [query, setQuery] = useQuery();
-  const [size, setSize] = useState(LOADED);
+  const [size, setSize] = useState(PAGE_SIZE);
   const [list, by] = [query.get("list") ?? "", query.get("by") ?? ""];
   const changes = useRecentChanges({
     page_size: String(size),

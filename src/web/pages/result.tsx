@@ -32,7 +32,7 @@ import {
 } from "../score/result.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
-import { makeRequest, ScoreAgain } from "../score/score-again.tsx";
+import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
 import { centred, contains, countResidues, type Span } from "../score/track-geometry.ts";
 import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
@@ -212,7 +212,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         </>
       )}
       <Structure of={structure} {...{ job, result, match }} />
-      {result.homologs.length > 0 && <ScoreAgain {...{ job, result }} />}
+      {result.homologs.length > 0 && <ScoreAgainDialog {...{ job, result }} />}
       <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />
         <ProgramCalls request={makeCall(job, result)} />

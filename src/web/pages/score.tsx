@@ -12,7 +12,7 @@ import { shortTitleOfJob } from "../score/protein-identity.tsx";
 import { proteinDraft, recentJobs, rememberJob, submitJob, readJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
-import { HomologCard, HomologSource, OwnAlignmentField, useHomologs } from "../score/homolog-choice.tsx";
+import { HomologCard, HomologSource, OwnAlignmentField, useHomologChoice } from "../score/homolog-choice.tsx";
 import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function Score() {
@@ -20,7 +20,7 @@ function Score() {
   const of = useScoreInput(query);
   const { text, setText, entries, classes, setClasses, filled, patterns, setPatterns, model, setModel } = of;
   const [name, setName] = useState("");
-  const homologs = useHomologs(query);
+  const homologs = useHomologChoice(query);
   /** The result that the form was filled from. */
   const [first, setFirst] = useState<string | null>(null);
   const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;

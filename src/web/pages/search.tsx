@@ -18,7 +18,7 @@ import {
   scorePage,
   searchAnywhere,
 } from "../search/search.ts";
-import { Where } from "../search/where.tsx";
+import { ResultPlace } from "../search/where.tsx";
 import { countRecords } from "../inventory/read-list.ts";
 
 /** Results of each list, and of one list. */
@@ -122,7 +122,7 @@ function Group({ of, q, isAlone }: { of: Found["groups"][number]; q: string; isA
         {results.map((result) => (
           <li key={result.id}>
             <a href={recordHref(list, result.id)}>{result.name || "(no name)"}</a>
-            <Where of={result} />
+            <ResultPlace of={result} />
           </li>
         ))}
       </ul>

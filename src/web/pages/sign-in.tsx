@@ -16,7 +16,8 @@ const PASSWORD = {
   autocomplete: "current-password",
 } as const;
 
-const REFUSED = "Wrong username or password. Passwords are case-sensitive; an administrator can reset yours.";
+const REFUSED_MESSAGE =
+  "Wrong username or password. Passwords are case-sensitive; an administrator can reset yours.";
 
 function SignIn() {
   const [query] = useQuery();
@@ -41,7 +42,7 @@ function SignIn() {
       if (refused !== "unauthenticated") throw error;
       // The password may have changed meanwhile.
       askFor(null);
-      throw new ApiError(400, refused, REFUSED);
+      throw new ApiError(400, refused, REFUSED_MESSAGE);
     }
   };
   return (

@@ -136,7 +136,7 @@ const draftIn = (query: URLSearchParams): ChoiceDraft =>
   >;
 
 /** The source of homologs, a search with a choice or an alignment, starting with the one in the address or entered in this tab. */
-export function useHomologs(query: URLSearchParams) {
+export function useHomologChoice(query: URLSearchParams) {
   const [draft, setDraft] = useState(() => draftIn(query));
   const [own, setOwn] = useState<OwnAlignment>({ text: "", query: "" });
   const [isOwn, setIsOwn] = useState(false);
@@ -162,7 +162,7 @@ export function useHomologs(query: URLSearchParams) {
   return { draft, setDraft, own, setOwn, isOwn, setIsOwn, isChosen, fill, fields };
 }
 
-type Homologs = ReturnType<typeof useHomologs>;
+type Homologs = ReturnType<typeof useHomologChoice>;
 
 export const HomologSource = ({ of }: { of: Homologs }) => (
   <SelectField<"search" | "own">

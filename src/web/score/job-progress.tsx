@@ -30,7 +30,7 @@ export function JobProgress({ job }: { job: Job }) {
   );
 }
 
-const ENDED: Partial<Record<Job["state"], string>> = {
+const ENDED_TITLES: Partial<Record<Job["state"], string>> = {
   failed: "The job failed",
   cancelled: "The job was cancelled",
   expired: "The result has expired",
@@ -38,7 +38,7 @@ const ENDED: Partial<Record<Job["state"], string>> = {
 
 /** A job that has ended without a result. */
 export const NoResult = ({ job }: { job: Job }) => (
-  <Empty title={ENDED[job.state] ?? "No result"}>
+  <Empty title={ENDED_TITLES[job.state] ?? "No result"}>
     {job.state !== "cancelled" && <p>{job.failure}</p>}
     <LinkButton href={href("/score")}>Score again</LinkButton>
   </Empty>

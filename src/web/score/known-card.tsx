@@ -13,7 +13,7 @@ import {
 import type { NumberedMatch } from "./result.ts";
 
 /** Features at a match that are listed. */
-const LISTED = 12;
+const MAX_LISTED = 12;
 
 /** Imported features of the selected match, and of the whole protein as a table. */
 export function KnownCard({ known, match }: { known: ResultFeatures | undefined; match: NumberedMatch }) {
@@ -46,11 +46,11 @@ export function KnownCard({ known, match }: { known: ResultFeatures | undefined;
       {notes?.sentence && <p class="known-sentence">{notes.sentence}</p>}
       {at.length > 0 ? (
         <ul class="known-list">
-          {at.slice(0, LISTED).map((feature, i) => (
+          {at.slice(0, MAX_LISTED).map((feature, i) => (
             <KnownItem key={i} {...{ feature, match }} isInstance={isInstance(feature)} />
           ))}
-          {at.length > LISTED && (
-            <li class="hint">And {formatCount(at.length - LISTED)} more, in the table below.</li>
+          {at.length > MAX_LISTED && (
+            <li class="hint">And {formatCount(at.length - MAX_LISTED)} more, in the table below.</li>
           )}
         </ul>
       ) : (
@@ -93,9 +93,9 @@ function KnownItem(props: { feature: Feature; match: NumberedMatch; isInstance: 
 function distance({ start, end }: Feature, match: NumberedMatch): string {
   const before = match.start - end;
   const after = start - match.end;
-  const apart = Math.max(before, after);
-  if (apart <= 0) return "";
-  return `${apart === 1 ? "1 residue" : `${apart} residues`} ${before > 0 ? "before" : "after"} the match`;
+  const separation = Math.max(before, after);
+  if (separation <= 0) return "";
+  return `${separation === 1 ? "1 residue" : `${separation} residues`} ${before > 0 ? "before" : "after"} the match`;
 }
 
 /** Every feature of the protein, also for users who do not see the tracks. */

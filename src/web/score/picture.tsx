@@ -80,7 +80,7 @@ export function useSize(element: RefObject<HTMLElement | null>, initial: Size): 
   return size;
 }
 
-const STYLED = (
+const STYLE_PROPERTIES = (
   "fill fill-opacity stroke stroke-width stroke-dasharray opacity " +
   "font-family font-size font-style font-weight text-anchor"
 ).split(" ");
@@ -93,7 +93,7 @@ function standalone(svg: SVGSVGElement): string {
   for (const [i, original] of originals.entries()) {
     const style = getComputedStyle(original);
     const parent = i > 0 ? getComputedStyle(original.parentElement!) : null;
-    for (const name of STYLED) {
+    for (const name of STYLE_PROPERTIES) {
       const value = style.getPropertyValue(name);
       // All of them are inherited but opacity.
       if (value !== (name === "opacity" ? "1" : parent?.getPropertyValue(name)))

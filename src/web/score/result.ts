@@ -31,7 +31,7 @@ export const VERDICT_ORDER = Object.keys(VERDICTS) as Verdict[];
  * Largest P value of each verdict, and the fractions of known motifs and of random matches that have it or a better one
  * (docs/quality.md).
  */
-export const REACHED = {
+export const REACHED_SHARES = {
   likely: { p: 0.05, known: 0.39, random: 0.05 },
   possible: { p: 0.2, known: 0.67, random: 0.2 },
 } as const;
@@ -42,15 +42,15 @@ export const percent = (part: number): string => `${Math.round(part * 100)}\u00A
 export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string])[] = [
   [
     VERDICTS["likely functional"].name,
-    `P ≤ ${REACHED.likely.p}: about ${percent(REACHED.likely.known)} of known motifs, but only ${percent(REACHED.likely.random)} of random matches.`,
+    `P ≤ ${REACHED_SHARES.likely.p}: about ${percent(REACHED_SHARES.likely.known)} of known motifs, but only ${percent(REACHED_SHARES.likely.random)} of random matches.`,
   ],
   [
     VERDICTS.possible.name,
-    `P ≤ ${REACHED.possible.p}: about ${percent(REACHED.possible.known)} of known motifs and ${percent(REACHED.possible.random)} of random matches are at least possible.`,
+    `P ≤ ${REACHED_SHARES.possible.p}: about ${percent(REACHED_SHARES.possible.known)} of known motifs and ${percent(REACHED_SHARES.possible.random)} of random matches are at least possible.`,
   ],
   [
     VERDICTS["no evidence"].name,
-    `Nothing sets the match apart from random ones. About ${percent(1 - REACHED.possible.known)} of known motifs look like this, too.`,
+    `Nothing sets the match apart from random ones. About ${percent(1 - REACHED_SHARES.possible.known)} of known motifs look like this, too.`,
   ],
 ];
 

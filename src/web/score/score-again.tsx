@@ -12,7 +12,7 @@ import { percent, type Result } from "./result.ts";
 type Row = Result["homologs"][number] & { index: number };
 
 /** Chooses among the homologs of a result, and scores the same query with them. */
-export function ScoreAgain({ job, result }: { job: Job; result: Result }) {
+export function ScoreAgainDialog({ job, result }: { job: Job; result: Result }) {
   const [query] = useQuery();
   const [draft, setDraft] = useState<ChoiceDraft>(() => toDraft(job.homologs));
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());

@@ -6,10 +6,11 @@ interface Place {
 }
 
 /** Names that a sentence lists. */
-const LISTED = 12;
+const MAX_LISTED = 12;
 
 const listed = (items: readonly string[]): string =>
-  items.slice(0, LISTED).join(", ") + (items.length > LISTED ? ` and ${items.length - LISTED} more` : "");
+  items.slice(0, MAX_LISTED).join(", ") +
+  (items.length > MAX_LISTED ? ` and ${items.length - MAX_LISTED} more` : "");
 
 /** Rounded down, so that 100 % means all. */
 const identical = (identity: number): string => `${Math.floor(1000 * identity) / 10}\u00A0%`;

@@ -24,7 +24,7 @@ import {
 
 import type { TrackChoice } from "./tracks-menu.tsx";
 
-/** The content of a track; to add a kind, add its data here and its drawing to `DRAWN`. */
+/** The content of a track; to add a kind, add its data here and its drawing to `DRAWINGS`. */
 export type TrackData =
   /** A value per residue, 0..1, or null. */
   | { kind: "bars"; values: readonly (number | null)[] }
@@ -54,7 +54,7 @@ export interface TrackContext {
 type DataOf<Kind extends TrackData["kind"]> = Extract<TrackData, { kind: Kind }>;
 
 const BARS = 36;
-const PREDICTED = 32;
+const PREDICTED_HEIGHT = 32;
 const LANE = 20;
 /** Heights of matches, so that colour is not all that tells the verdict. */
 const HEIGHTS: Record<Verdict, number> = {
@@ -67,20 +67,20 @@ const HEIGHTS: Record<Verdict, number> = {
 const NARROWEST = 3;
 
 /** Height and drawing of each kind. */
-const DRAWN: {
+const DRAWINGS: {
   [Kind in TrackData["kind"]]: {
     height: number | ((data: DataOf<Kind>) => number);
     draw: (data: DataOf<Kind>, context: TrackContext) => ComponentChildren;
   };
 } = {
   bars: { height: BARS, draw: ({ values }, { plot }) => <Bars {...{ values, plot }} /> },
-  prediction: { height: PREDICTED, draw: (data, { plot }) => <Prediction {...{ data, plot }} /> },
+  prediction: { height: PREDICTED_HEIGHT, draw: (data, { plot }) => <Prediction {...{ data, plot }} /> },
   matches: { height: LANE + 6, draw: ({ matches }, context) => <Lane {...{ matches, context }} /> },
   features: { height: lanesHeight, draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} /> },
 };
 
 export function trackHeight<Kind extends TrackData["kind"]>(track: DataOf<Kind>): number {
-  const height = DRAWN[track.kind as Kind].height;
+  const height = DRAWINGS[track.kind as Kind].height;
   return typeof height === "number" ? height : height(track);
 }
 
@@ -88,7 +88,7 @@ export const drawTrack = <Kind extends TrackData["kind"]>(
   track: DataOf<Kind>,
   context: TrackContext,
 ): ComponentChildren =>
-  (DRAWN[track.kind as Kind].draw as (data: DataOf<Kind>, of: TrackContext) => ComponentChildren)(
+  (DRAWINGS[track.kind as Kind].draw as (data: DataOf<Kind>, of: TrackContext) => ComponentChildren)(
     track,
     context,
   );
@@ -104,13 +104,19 @@ const Bars = ({ plot, values }: { plot: Plot; values: readonly (number | null)[]
 function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) {
   const { look, values, threshold } = data;
   const title = `${data.title}: ${regionsFrom(values, threshold, plot.span)}`;
-  const toY = (value: number): number => PREDICTED * (1 - value);
+  const toY = (value: number): number => PREDICTED_HEIGHT * (1 - value);
   const at = plot.y + toY(threshold);
   return (
     <g role="img" aria-label={title}>
       <title>{title}</title>
-      <rect class="ground" x={plot.left} y={plot.y} width={plot.width - plot.left} height={PREDICTED} />
-      <path class={`${look} below`} d={areaPath(values, plot, toY, PREDICTED)} />
+      <rect
+        class="ground"
+        x={plot.left}
+        y={plot.y}
+        width={plot.width - plot.left}
+        height={PREDICTED_HEIGHT}
+      />
+      <path class={`${look} below`} d={areaPath(values, plot, toY, PREDICTED_HEIGHT)} />
       <path class={look} d={linePath(values, plot, toY)} />
       <line class="threshold" x1={plot.left} x2={plot.width} y1={at} y2={at} />
     </g>

@@ -21,8 +21,8 @@ const MAX_STOPS = 60;
 const MAX_EMPTY = 8;
 const EMPTY_LANES = { key: "empty", name: "Motifs without matches", shown: false };
 /** Predicted disorder from which a residue counts as disordered, and predicted pLDDT from which it counts as folded. */
-const DISORDERED = 0.5;
-const FOLDED = 0.7;
+const DISORDER_THRESHOLD = 0.5;
+const CONFIDENT_PLDDT = 0.7;
 
 /** pLDDT of a structure model per residue, 0 to 100; null without one. */
 type Confidences = readonly (number | null)[] | null;
@@ -47,20 +47,20 @@ export function makeTracks(
       look: "disorder",
       choice: { key: "disorder", name: "Disorder", shown: true },
       label: "Disorder",
-      note: `0 to 1, line at ${DISORDERED}`,
+      note: `0 to 1, line at ${DISORDER_THRESHOLD}`,
       values: alignment?.disorder,
-      threshold: DISORDERED,
-      title: `Predicted disorder of ${DISORDERED} or more`,
+      threshold: DISORDER_THRESHOLD,
+      title: `Predicted disorder of ${DISORDER_THRESHOLD} or more`,
     },
     {
       kind: "prediction",
       look: "order",
       choice: { key: "plddt", name: pLddt ? "pLDDT of the model" : "Predicted pLDDT", shown: true },
       label: pLddt ? "pLDDT of the model" : "Predicted pLDDT",
-      note: `0 to 100, line at ${100 * FOLDED}`,
+      note: `0 to 100, line at ${100 * CONFIDENT_PLDDT}`,
       values: pLddt?.map((value) => value && value / 100) ?? alignment?.order,
-      threshold: FOLDED,
-      title: `${pLddt ? "pLDDT" : "Predicted pLDDT"} of ${100 * FOLDED} or more`,
+      threshold: CONFIDENT_PLDDT,
+      title: `${pLddt ? "pLDDT" : "Predicted pLDDT"} of ${100 * CONFIDENT_PLDDT} or more`,
     },
   ];
   const lanes = patterns.map((pattern): Track => {

@@ -16,7 +16,7 @@ import {
   scorePage,
   searchAnywhere,
 } from "./search.ts";
-import { Where } from "./where.tsx";
+import { ResultPlace } from "./where.tsx";
 
 /** Results of each list. */
 const FEW = 3;
@@ -136,7 +136,7 @@ function OptionContent({ of: option }: { of: Option }) {
     case "record":
       return (
         <>
-          {option.result.name || "(no name)"} <Where of={option.result} />
+          {option.result.name || "(no name)"} <ResultPlace of={option.result} />
         </>
       );
   }

@@ -7,7 +7,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 /** The place of a record, then the words by which it was found, unless they are in its name. */
-export function Where({ of: { where, by, text } }: { of: Result }) {
+export function ResultPlace({ of: { where, by, text } }: { of: Result }) {
   const found = [SOURCES[by], text].filter(Boolean).join(": ");
   return <small>{[where, found].filter(Boolean).join(" · ")}</small>;
 }

@@ -16,7 +16,7 @@ import { makeBackup } from "../../../src/operations/backup/make-backup.ts";
 import { readLocalBackup, restoreBackup } from "../../../src/operations/backup/restore-backup.ts";
 import { checkDatabase } from "../../../src/operations/health/check-database.ts";
 import {
-  COMMITTED,
+  COMMIT_FILE,
   noteCommitted,
   refuseLostDatabase,
 } from "../../../src/operations/health/lost-database.ts";
@@ -74,7 +74,7 @@ test("a directory without a trace of a database gets a new one", () => {
   expect(refusal()).toBe("");
 });
 
-test.each(["corpora/1.labc", "features/1.features", "second-factor.key", COMMITTED, "labd.sqlite-wal"])(
+test.each(["corpora/1.labc", "features/1.features", "second-factor.key", COMMIT_FILE, "labd.sqlite-wal"])(
   "a missing or empty database beside %s is not recreated",
   (trace) => {
     mkdirSync(join(directory, trace, ".."), { recursive: true });
@@ -123,7 +123,7 @@ test("a database whose write-ahead log was removed is refused until the marker f
   rmSync(`${path}-wal`);
   rmSync(`${path}-shm`, { force: true });
   expect(refusal()).toContain("audit ends at row 0, not 1. Its log labd.sqlite-wal was removed");
-  rmSync(join(directory, COMMITTED));
+  rmSync(join(directory, COMMIT_FILE));
   expect(refusal()).toBe("");
 });
 
@@ -131,6 +131,6 @@ test("neither a recovered write-ahead log nor a garbled marker file counts as lo
   crashed();
   closeDatabase(openWriter(path));
   expect([existsSync(`${path}-wal`), refusal()]).toEqual([false, ""]);
-  writeFileSync(join(directory, COMMITTED), "\0\0\0");
+  writeFileSync(join(directory, COMMIT_FILE), "\0\0\0");
   expect(refusal()).toBe("");
 });
