@@ -17,7 +17,7 @@ import { $ } from "bun";
 import manifest from "../package.json";
 import { formatHelp } from "../src/commands/help.ts";
 import { ACCOUNT, layout } from "../src/commands/install-layout.ts";
-import { COMMANDS } from "../src/commands/main.ts";
+import { loadCommands } from "../src/commands/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";
 const { data, settings } = layout("/usr");
@@ -123,13 +123,14 @@ labd: initial-upload-closes-no-bugs *
 `;
 
 /** A page of troff from the same rows as the help. */
-function manual(version: string): string {
+async function manual(version: string): Promise<string> {
   const escape = (text: string): string =>
     text
       .replaceAll("\\", "\\e")
       .replaceAll("-", "\\-")
       .replace(/^(?=[.'])/gm, "\\&");
-  const verbs = COMMANDS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(formatHelp(verb))}.fi`);
+  const commands = await loadCommands();
+  const verbs = commands.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(formatHelp(verb))}.fi`);
   return (
     `.TH LABD 1 "" "labd ${version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
     `.SH SYNOPSIS\n.B labd\n.I VERB\n[flags]\n.SH VERBS\n${verbs.join("\n")}\n` +
@@ -173,7 +174,7 @@ export async function buildDebianPackage(executable: string, out: string, versio
   renameSync(join(root, settings), join(root, TEMPLATE));
   chmodSync(join(root, TEMPLATE), 0o644);
   rmSync(join(root, "etc"), { recursive: true });
-  write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual(version)));
+  write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(await manual(version)));
   write(join(root, "usr/share/lintian/overrides/labd"), OVERRIDES);
   for (const [name, script] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM }))
     write(join(root, "DEBIAN", name), script, 0o755);

@@ -86,7 +86,7 @@ const RULES: Record<string, Rule> = {
   "src/tasks": { files: ["src/accounts", ...PLATFORM], packages: ["node:", "elysia", "typebox"] },
   "src/webhooks": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
-    packages: ["node:", "elysia", "typebox", "node:"],
+    packages: ["elysia", "typebox", "node:"],
   },
   "src/reminders": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { formatHelp } from "../src/commands/help.ts";
 import { SECTIONS } from "../src/config.ts";
 import { LIMITS } from "../src/inventory/model/limits.ts";
-import { COMMANDS } from "../src/commands/main.ts";
+import { loadCommands } from "../src/commands/main.ts";
 import { LIMITS as PLATFORM_LIMITS } from "../src/platform/limits.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import { REMOVED_SETTINGS } from "../src/removed-settings.ts";
@@ -104,6 +104,7 @@ test.each(documents)("%s: every command in an example exists", (path) => {
 
 const sources = [...new Bun.Glob("{.ci,db,docs,packaging,src,test}/**/*").scanSync({ cwd: ROOT, dot: true })];
 const settings = new Set(Object.values(SECTIONS).flatMap((section) => Object.keys(section)));
+const COMMANDS = await loadCommands();
 const everyHelp = COMMANDS.map(formatHelp).join("\n");
 
 /** True if a name in backticks, such as `model/sql.ts`, `labd score --shard` or `litestream = true`, exists. */

@@ -18,7 +18,6 @@ import {
   openMemberships,
   RequestPool,
 } from "../inventory/index.ts";
-import INVENTORY from "../sample/inventory.json";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { getAuditLog } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
@@ -337,7 +336,7 @@ const serviceRoutes = (
     clock,
     accounts,
     anonymousRead: config.anonymous_read,
-    sample: INVENTORY as InventorySample,
+    sample: async () => (await import("../sample/inventory.json")).default as InventorySample,
     maxMessageBytes: config.max_message_bytes,
   }),
   ...accountRoutes({ accounts, identities: identity.identities, settings: config }),

@@ -1,65 +1,44 @@
-import { audit } from "./audit.ts";
-import { backup } from "./backup.ts";
-import { check } from "./check.ts";
 import { type Command, type Streams, unknownWord } from "./command.ts";
-import { compact } from "./compact.ts";
-import { corpus } from "./corpus.ts";
-import { demo } from "./demo.ts";
-import { doctor } from "./doctor.ts";
-import { elm } from "./elm.ts";
-import { exportFile } from "./export.ts";
-import { farm } from "./farm.ts";
-import { features } from "./features.ts";
 import { helpOfAll } from "./help.ts";
-import { importFile } from "./import.ts";
-import { install, uninstall } from "./install.ts";
-import { merge } from "./merge.ts";
 import { systemProblem } from "./named-file.ts";
-import { openapi } from "./openapi.ts";
-import { proteome } from "./proteome.ts";
-import { restore } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
-import { scan } from "./scan.ts";
-import { score } from "./score.ts";
-import { serve } from "./serve.ts";
-import { token } from "./token.ts";
-import { user } from "./user.ts";
-import { webhook } from "./webhook.ts";
-import { worker } from "./worker.ts";
-import { wsdl } from "./wsdl.ts";
 import { findCause, logLine } from "../platform/log.ts";
 import { Problem } from "../problem.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
-/** All commands, in the order in which a new user needs them. */
-export const COMMANDS: readonly Command[] = [
-  demo,
-  serve,
-  worker,
-  farm,
-  score,
-  scan,
-  proteome,
-  merge,
-  corpus,
-  elm,
-  features,
-  importFile,
-  exportFile,
-  user,
-  token,
-  webhook,
-  check,
-  doctor,
-  wsdl,
-  openapi,
-  backup,
-  restore,
-  compact,
-  audit,
-  install,
-  uninstall,
-];
+/** All commands by name, in the order in which a new user needs them. A server does not load those of others. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import("./demo.ts")).demo,
+  serve: async () => (await import("./serve.ts")).serve,
+  worker: async () => (await import("./worker.ts")).worker,
+  farm: async () => (await import("./farm.ts")).farm,
+  score: async () => (await import("./score.ts")).score,
+  scan: async () => (await import("./scan.ts")).scan,
+  proteome: async () => (await import("./proteome.ts")).proteome,
+  merge: async () => (await import("./merge.ts")).merge,
+  corpus: async () => (await import("./corpus.ts")).corpus,
+  elm: async () => (await import("./elm.ts")).elm,
+  features: async () => (await import("./features.ts")).features,
+  import: async () => (await import("./import.ts")).importFile,
+  export: async () => (await import("./export.ts")).exportFile,
+  user: async () => (await import("./user.ts")).user,
+  token: async () => (await import("./token.ts")).token,
+  webhook: async () => (await import("./webhook.ts")).webhook,
+  check: async () => (await import("./check.ts")).check,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  wsdl: async () => (await import("./wsdl.ts")).wsdl,
+  openapi: async () => (await import("./openapi.ts")).openapi,
+  backup: async () => (await import("./backup.ts")).backup,
+  restore: async () => (await import("./restore.ts")).restore,
+  compact: async () => (await import("./compact.ts")).compact,
+  audit: async () => (await import("./audit.ts")).audit,
+  install: async () => (await import("./install.ts")).install,
+  uninstall: async () => (await import("./install.ts")).uninstall,
+};
+
+/** All commands, in that order. */
+export const loadCommands = (): Promise<Command[]> =>
+  Promise.all(Object.values(COMMANDS).map((load) => load()));
 
 /** Runs one command line and returns the exit code. */
 export async function main(
@@ -69,20 +48,19 @@ export async function main(
 ): Promise<number> {
   try {
     if (["--help", "-h", "help"].includes(name)) {
-      streams.stdout.write(helpOfAll(COMMANDS, VERSION));
+      streams.stdout.write(helpOfAll(await loadCommands(), VERSION));
       return 0;
     }
     if (["--version", "-V", "version"].includes(name)) {
       streams.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
       return 0;
     }
-    const command = COMMANDS.find((candidate) => candidate.name === name);
-    if (command) return await runCommand(command, words, environment, streams);
-    const names = COMMANDS.map((candidate) => candidate.name);
+    if (Object.hasOwn(COMMANDS, name))
+      return await runCommand(await COMMANDS[name](), words, environment, streams);
     throw unknownWord(
       name.startsWith("-") ? "flag" : "command",
       name,
-      [...names, "--help", "--version"],
+      [...Object.keys(COMMANDS), "--help", "--version"],
       "labd --help",
     );
   } catch (error) {
@@ -104,8 +82,7 @@ function reportFailure(problem: Problem, name: string, streams: Streams): void {
   const cause = findCause(problem);
   const { code, message } = problem;
   // Before the settings are read, the error is that of a command, not of a service.
-  const isService =
-    [serve.name, worker.name].includes(name) && code !== "usage" && code !== "invalid_setting";
+  const isService = ["serve", "worker"].includes(name) && code !== "usage" && code !== "invalid_setting";
   const text = `labd: ${message}\n${cause ? `${cause}\n` : ""}`;
   streams.stderr.write(
     isService && !streams.stderr.isTTY ? logLine("error", "not started", { code, message, cause }) : text,

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { type Call, type Command } from "../../src/commands/command.ts";
 import { formatHelp } from "../../src/commands/help.ts";
 import { runCommand } from "../../src/commands/run-command.ts";
-import { COMMANDS, main } from "../../src/commands/main.ts";
+import { loadCommands, main } from "../../src/commands/main.ts";
 import { labd } from "./labd.ts";
 
+const COMMANDS = await loadCommands();
 let call: Call | undefined;
 const run = (given: Call): void => void (call = given);
 const score: Command = {

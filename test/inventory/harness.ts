@@ -104,7 +104,7 @@ const HTTP = {
 const openAnswer = (
   options: Pick<Lab, "database" | "clock" | "accounts"> & {
     anonymousRead: boolean;
-    sample?: InventorySample;
+    sample?: () => Promise<InventorySample>;
   },
   pool: RequestPool | undefined,
   reach: PublicUrlOptions,
@@ -195,7 +195,13 @@ export async function openLab(
 ): Promise<Lab> {
   const { database, clock, accounts, tokens } = await openFilled(options);
   const { anonymousRead = true, loadable } = options;
-  const routed = { database, clock, accounts, anonymousRead, ...(loadable ? { sample: loadable } : {}) };
+  const routed = {
+    database,
+    clock,
+    accounts,
+    anonymousRead,
+    ...(loadable ? { sample: async () => loadable } : {}),
+  };
   const through = (pool: RequestPool | undefined) => openAnswer(routed, pool, options.reach ?? DIRECT);
   const answer = through(undefined);
   const lab: Lab = {

@@ -8,7 +8,7 @@ import { operation } from "../../platform/operation.ts";
 import { COUNT } from "./schema.ts";
 
 /** Loading the sample data into an empty inventory, to try labd with. */
-export const sampleOperation = (sample: InventorySample) =>
+export const sampleOperation = (loadSample: () => Promise<InventorySample>) =>
   operation("POST /api/v2/sample/", {
     access: "signedIn",
     summary: "Load sample data",
@@ -18,8 +18,9 @@ export const sampleOperation = (sample: InventorySample) =>
     status: 201,
     errors: [403, 409],
     returns: Type.Object({ added: COUNT }, { $id: "LoadedSample" }),
-    run: (_, call: Call) =>
-      writeBatch(call, null, {
+    async run(_, call: Call) {
+      const sample = await loadSample();
+      return writeBatch(call, null, {
         kind: "sample",
         work(writer) {
           if (!call.actor.superuser) throw forbidden();
@@ -27,5 +28,6 @@ export const sampleOperation = (sample: InventorySample) =>
           return addSample(call.store, writer, sample, { actor: call.actor, restores: true });
         },
         respond: (added) => respondJson({ added }, {}, 201),
-      }),
+      });
+    },
   });

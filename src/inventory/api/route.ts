@@ -33,7 +33,7 @@ export interface InventoryOptions {
   /** True if callers without credentials may read public records. */
   anonymousRead: boolean;
   /** Records to try labd with, which administrators may load into an empty inventory. */
-  sample?: InventorySample;
+  sample?: () => Promise<InventorySample>;
   /** Maximum size of a body in bytes. */
   maxMessageBytes?: number;
   /** Closed by their owner. */
