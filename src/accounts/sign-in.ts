@@ -45,7 +45,7 @@ interface VerifiedPerson {
 }
 
 /** Milliseconds for which a verified Basic password is not hashed again, and how many are remembered. */
-const REMEMBER = 300_000;
+const CACHE_MILLISECONDS = 300_000;
 const MAX_REMEMBERED = 1000;
 
 /** Signing in by password. Every way to do so passes here, and with it throttling and the second factor. */
@@ -257,7 +257,7 @@ export class SignIns {
     });
     if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
     const hash = by === undefined ? this.passwordHash(user) : null;
-    this.remembered.set(key, { user, hash, until: this.parts.clock.now() + REMEMBER });
+    this.remembered.set(key, { user, hash, until: this.parts.clock.now() + CACHE_MILLISECONDS });
     return user;
   }
 

@@ -6,7 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 const STEP = 30_000;
 const DIGITS = 6;
 /** Steps before and after the present one whose codes are good: clocks differ, and people type slowly (section 5.2). */
-const DRIFT = 1;
+const MAX_DRIFT = 1;
 
 /** A new secret: 160 bits, as RFC 4226, section 4, recommends. */
 export const newTotpSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Array(20));
@@ -28,7 +28,7 @@ export function computeCode(secret: Uint8Array, step: number, digits = DIGITS): 
 export function matchingStep(secret: Uint8Array, code: string, at: number): number | undefined {
   const given = Buffer.from(code);
   let found: number | undefined;
-  for (let step = Math.max(0, toTimeStep(at) - DRIFT); step <= toTimeStep(at) + DRIFT; step++) {
+  for (let step = Math.max(0, toTimeStep(at) - MAX_DRIFT); step <= toTimeStep(at) + MAX_DRIFT; step++) {
     const wanted = Buffer.from(computeCode(secret, step));
     if (given.length === wanted.length && timingSafeEqual(given, wanted)) found = step;
   }

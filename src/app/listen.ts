@@ -18,7 +18,7 @@ import { toEnvironment } from "./options.ts";
 import { findInvalidSettings } from "./setting-mistakes.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
-const GRACE = 30;
+const GRACE_SECONDS = 30;
 /** Milliseconds between checks of the certificate files for changes. */
 const CERTIFICATE_INTERVAL = 10_000;
 const DAY = 86_400_000;
@@ -59,7 +59,7 @@ export async function listen(
     service.retire();
     await schedule?.close();
     const grace = Promise.withResolvers<void>();
-    const timer = setTimeout(grace.resolve, GRACE * 1000);
+    const timer = setTimeout(grace.resolve, GRACE_SECONDS * 1000);
     await Promise.race([socket.stop(false), grace.promise]);
     clearTimeout(timer);
     await socket.stop(true);

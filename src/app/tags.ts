@@ -1,7 +1,7 @@
 import { PEOPLE, RESOURCES } from "../inventory/index.ts";
 
 /** The resources of the API reference that are not lists of the inventory. */
-const OTHERS: Readonly<Record<string, string>> = {
+const OTHER_TAGS: Readonly<Record<string, string>> = {
   api: "The resources of the inventory.",
   version: "The version of the inventory's API.",
   resolver: "Records by id or name.",
@@ -58,5 +58,5 @@ export const TAGS = [
     name: segment,
     description: summary,
   })),
-  ...Object.entries(OTHERS).map(([name, description]) => ({ name, description })),
+  ...Object.entries(OTHER_TAGS).map(([name, description]) => ({ name, description })),
 ];

@@ -19,7 +19,7 @@ import { withScoring } from "./with-data.ts";
 /** Name of the embedded corpus. */
 export const SAMPLE_CORPUS = "sample";
 
-const NONE = "There is no corpus yet. Add one: labd corpus add FILE\n";
+const NO_CORPUS_MESSAGE = "There is no corpus yet. Add one: labd corpus add FILE\n";
 const ADD_FLAGS: Flags = {
   "--name TEXT": "Name of the corpus; by default the file's name without extensions.",
   "--use": "Activate the corpus; the first corpus is always activated.",
@@ -107,7 +107,7 @@ const change = (call: Call, work: (corpora: Corpora, dataDirectory: string) => u
       ({ name, hash, sequences, residues, active }) =>
         `${active ? "*" : " "} ${name}  ${hash.slice(0, 12)}  ${sequences.toLocaleString("en")} sequences  ${residues.toLocaleString("en")} residues\n`,
     );
-    await call.print(lines.join("") || NONE);
+    await call.print(lines.join("") || NO_CORPUS_MESSAGE);
   });
 
 async function add(corpora: Corpora, call: Call): Promise<void> {
@@ -133,7 +133,7 @@ const corpusName = (file: string): string =>
 
 function find(call: Call): Promise<void> {
   return withScoring(call, async ({ corpora }) => {
-    if (!corpora.active()) throw new Problem("not_found", NONE.trim());
+    if (!corpora.active()) throw new Problem("not_found", NO_CORPUS_MESSAGE.trim());
     const limit = Number(call.value("--limit") ?? 20);
     const found = findProteins(corpora.openActive(), call.operands.join(" "), limit);
     if (call.value("--format") === "json") return call.printJson(found);
@@ -173,7 +173,7 @@ function verify(call: Call): Promise<void> {
   return withScoring(call, async ({ corpora }) => {
     const [name] = call.operands;
     const wanted = name === undefined ? corpora.list() : [corpora.find(name)];
-    if (wanted.length === 0) await call.print(NONE);
+    if (wanted.length === 0) await call.print(NO_CORPUS_MESSAGE);
     for (const info of wanted) {
       corpora.verify(info);
       await call.print(`${info.name} is intact: ${info.hash}\n`);
@@ -185,7 +185,7 @@ function calibrate(call: Call): Promise<void> {
   return withScoring(call, async ({ corpora, classes }, opened, { workers }) => {
     const [name] = call.operands;
     const corpus = name === undefined ? corpora.active() : corpora.find(name);
-    if (!corpus) throw new Problem("not_found", NONE.trim());
+    if (!corpus) throw new Problem("not_found", NO_CORPUS_MESSAGE.trim());
     const detail = name === undefined ? {} : { name };
     const progress = progressLine(call.streams.stderr);
     const { proteins, examined, matches } = await calibrateCorpus({

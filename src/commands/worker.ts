@@ -11,14 +11,14 @@ import { stopSignal } from "./stop-signal.ts";
 import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
 
 /** Seconds that running jobs have to finish after a stop signal. */
-const DRAIN = 60;
+const DRAIN_SECONDS = 60;
 
 export const worker: Command = {
   name: "worker",
   summary: "Score jobs from a server's queue on this machine until stopped.",
   flags: {
     "--concurrency 1-256": "Concurrent jobs; by default one per processor.",
-    "--drain 0-86400": `Seconds that running jobs have to finish after SIGTERM, ${DRAIN} by default; the others return to the queue.`,
+    "--drain 0-86400": `Seconds that running jobs have to finish after SIGTERM, ${DRAIN_SECONDS} by default; the others return to the queue.`,
     ...CORPUS_SOURCE_FLAGS,
   },
   settings: ["queue", "ca_file", "data_dir", "log"],
@@ -61,7 +61,7 @@ export const worker: Command = {
     );
     await stopSignal();
     announce(call.streams, "stop", "Stopping: running jobs finish, the others return to the queue.");
-    if (await farmWorker.drain((call.number("--drain") ?? DRAIN) * 1000)) return;
+    if (await farmWorker.drain((call.number("--drain") ?? DRAIN_SECONDS) * 1000)) return;
     const lost = "The queue is unreachable; other workers take the jobs of this one when their locks expire.";
     announce(call.streams, "stop", lost);
     return 1;

@@ -12,7 +12,7 @@ export interface QueueAddress {
 }
 
 /** Milliseconds of silence after which a connection is closed and opened again. */
-const SILENCE = 5000;
+const MAX_SILENCE = 5000;
 /** The limit for connections with blocking commands, which last up to ten seconds. */
 export const BLOCKING_SILENCE = 15_000;
 
@@ -75,8 +75,8 @@ export async function connectRedis(address: QueueAddress, patience: Patience, lo
     maxRetriesPerRequest: retries ? null : 0,
     enableOfflineQueue: retries,
     autoResendUnfulfilledCommands: retries,
-    socketTimeout: retries ? BLOCKING_SILENCE : SILENCE,
-    connectTimeout: SILENCE,
+    socketTimeout: retries ? BLOCKING_SILENCE : MAX_SILENCE,
+    connectTimeout: MAX_SILENCE,
     retryStrategy: (times: number) => Math.min(times * 100, 1000),
   });
   let isLogged = false;

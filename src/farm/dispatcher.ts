@@ -56,11 +56,11 @@ export interface DispatcherOptions {
 }
 
 /** Milliseconds from the start of a turn to the next: events in between are handled together. */
-const GATHER = 5;
+const GATHER_MILLISECONDS = 5;
 /** Milliseconds between two reads of the workers, and between two renewals of the lease. */
-const REFRESH = 900;
+const REFRESH_INTERVAL = 900;
 /** Milliseconds after its deadline at which a job of an unreachable worker is taken back. */
-const OVERDUE = 60_000;
+const OVERDUE_MILLISECONDS = 60_000;
 
 /**
  * The server's side of the farm: one loop of turns, each of which compares the queue in Redis with the jobs in the
@@ -192,7 +192,7 @@ export class Dispatcher implements Farm {
       this.#wakeUp = Promise.withResolvers();
       const started = performance.now();
       await this.#turn().catch((error) => this.#turnFailed(error));
-      await Bun.sleep(Math.max(0, GATHER - (performance.now() - started)));
+      await Bun.sleep(Math.max(0, GATHER_MILLISECONDS - (performance.now() - started)));
       await this.#wakeUp.promise;
     }
   }
@@ -214,7 +214,7 @@ export class Dispatcher implements Farm {
     await this.#openCurrent(redis);
     await this.#reconcile(redis);
     const now = performance.now();
-    if (now - this.#last.workers >= REFRESH) {
+    if (now - this.#last.workers >= REFRESH_INTERVAL) {
       this.#workers = await readWorkers(redis);
       this.#progress = new Map(
         this.#workers.flatMap(({ jobs }) =>
@@ -261,7 +261,7 @@ export class Dispatcher implements Farm {
 
   /** Takes or renews the lease on this database of Redis. */
   async #claim(redis: Redis): Promise<boolean> {
-    if (this.#ownsQueue && performance.now() - this.#last.claim < REFRESH) return true;
+    if (this.#ownsQueue && performance.now() - this.#last.claim < REFRESH_INTERVAL) return true;
     const claim = await takeClaim(redis, this.#owner);
     if (claim === "taken") {
       const cause =
@@ -353,7 +353,7 @@ export class Dispatcher implements Farm {
     const { jobs, wakePool } = this.dependencies;
     let withdrawn = 0;
     if (!this.#ownsQueue && usesPool) {
-      withdrawn = jobs.withdraw() + jobs.releaseOverdue(OVERDUE);
+      withdrawn = jobs.withdraw() + jobs.releaseOverdue(OVERDUE_MILLISECONDS);
       this.#current?.waiting.clear();
     }
     if (withdrawn > 0 || !wasDisconnected) wakePool();

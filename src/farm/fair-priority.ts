@@ -1,5 +1,5 @@
 /** The largest priority of BullMQ. */
-const MOST = 2_000_000;
+const MAX_PRIORITY = 2_000_000;
 
 /**
  * Priorities that let clients take turns (start-time fair queueing): a job's priority is the round in which its client
@@ -12,7 +12,7 @@ export class FairPriority {
   /** The priority of a client's next job; null where none is left until the queue is empty. */
   next(client: string): number | null {
     const priority = Math.max(this.#round, this.#last.get(client) ?? 0) + 1;
-    if (priority > MOST) return null;
+    if (priority > MAX_PRIORITY) return null;
     this.#last.set(client, priority);
     return priority;
   }

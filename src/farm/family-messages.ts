@@ -86,7 +86,7 @@ export interface FamilyMessages {
 }
 
 /** Seconds for which unread messages are kept. */
-const LIFE = 3600;
+const LIFETIME = 3600;
 /** Deliveries, of some 60 KB each, that are read together. */
 const AT_ONCE = 32;
 
@@ -110,7 +110,7 @@ export class RedisFamilyMessages implements FamilyMessages {
     const answers = await this.redis
       .multi()
       .rpush(this.#requests, request)
-      .expire(this.#requests, LIFE)
+      .expire(this.#requests, LIFETIME)
       .exec();
     for (const [error] of answers ?? []) if (error) throw error;
   }
@@ -140,7 +140,7 @@ export class RedisFamilyMessages implements FamilyMessages {
     const answers = await this.redis
       .multi()
       .rpush(this.#deliveries, delivery)
-      .expire(this.#deliveries, LIFE)
+      .expire(this.#deliveries, LIFETIME)
       .xadd(`${PREFIX}:${this.queue}:events`, "MAXLEN", "~", EVENTS_KEPT, "*", "event", "families")
       .exec();
     for (const [error] of answers ?? []) if (error) throw error;

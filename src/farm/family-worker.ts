@@ -5,7 +5,7 @@ import { describeCause } from "./connection.ts";
 import { encodeDelivery, type FamilyMessages, type FamilyRequest, mismatch } from "./family-messages.ts";
 
 /** Milliseconds in which the server answers a delivery with the next task. */
-const NEXT = 50;
+const NEXT_DELAY = 50;
 
 interface FamilyWorkerOptions {
   /** Name of the worker. */
@@ -103,7 +103,7 @@ export class FamilyWorker implements IdleWork {
     } finally {
       this.#tasks.delete(id);
     }
-    setTimeout(() => void this.#take().catch(() => {}), NEXT).unref();
+    setTimeout(() => void this.#take().catch(() => {}), NEXT_DELAY).unref();
   }
 }
 

@@ -174,7 +174,7 @@ async function replies<T>(commands: ChainableCommander): Promise<T[]> {
 const BLOCK = 10_000;
 const RETRY = 100;
 /** Milliseconds for which events are gathered. */
-const GATHER = 5;
+const GATHER_MILLISECONDS = 5;
 
 /** Calls `changed` whenever a stream has new entries; their content does not matter. */
 function watchStream(redis: Redis, key: string, log: Log, changed: () => void): { close(): void } {
@@ -195,7 +195,7 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
         changed();
         await connection.xread("COUNT", 1, "BLOCK", BLOCK, "STREAMS", key, newest);
         logged = "";
-        await Bun.sleep(GATHER);
+        await Bun.sleep(GATHER_MILLISECONDS);
       } catch (error) {
         const cause = describeCause(error);
         if (!closing.signal.aborted && cause !== logged && !/Connection is closed|ECONN/.test(cause))

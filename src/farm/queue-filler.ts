@@ -10,11 +10,11 @@ const PER_SLOT = 32;
 /** The least; with the server's pool working too no more, or the pool would have nothing to do. */
 const MIN_PER_SLOT = 2;
 /** With so many, a full reconciliation delays the server's responses by some 0.3 s. */
-const MOST = 32_768;
+const MAX_QUEUED = 32_768;
 
 /** The number of jobs that should wait in the queue for so many slots. */
 export const targetLength = (slots: number, withPool: boolean): number =>
-  withPool ? slots * MIN_PER_SLOT : Math.max(slots * MIN_PER_SLOT, Math.min(slots * PER_SLOT, MOST));
+  withPool ? slots * MIN_PER_SLOT : Math.max(slots * MIN_PER_SLOT, Math.min(slots * PER_SLOT, MAX_QUEUED));
 
 /** Moves jobs of the database into a queue, taking turns between clients. */
 export class QueueFiller {

@@ -30,7 +30,7 @@ interface Exports {
 const PAGE = 65_536;
 const CODES = 32;
 /** Number of words of four standard residues. */
-const FOURS = 20 ** 4;
+const WORD_COUNT = 20 ** 4;
 /** Size of a table of base-20 numbers of any four codes. */
 const FOUR_CODES = (CODES - 1) * 21 * 401 + 1;
 /** Positions of the scan at a time (STEP in assembly/scan.ts), and bytes that it reads after the residues. */
@@ -440,8 +440,8 @@ export class Kernel {
       rowsAt,
     ] = this.#layOut([
       FOUR_CODES,
-      FOURS * 5 + 8,
-      FOURS * 4,
+      WORD_COUNT * 5 + 8,
+      WORD_COUNT * 4,
       table.heads.byteLength,
       table.positions.byteLength,
       query.length + 32,
@@ -456,15 +456,15 @@ export class Kernel {
     const touchedAt = ownersAt + owners.byteLength;
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
-    bytes.fill(0, filterAt, outerAt + FOURS * 5);
+    bytes.fill(0, filterAt, outerAt + WORD_COUNT * 5);
     let prefix = 0;
     for (let k = 0; k < table.words.length; k++) {
       const word = table.words[k];
       const four = Math.floor(word / 20);
       while (prefix <= four) numbers[(startsAt >> 2) + prefix++] = k;
       setBit(bytes, outerAt + four * 5, 20 + (word % 20));
-      setBit(bytes, outerAt + (word % FOURS) * 5, Math.floor(word / FOURS));
-      bytes[filterAt + four] = bytes[filterAt + (word % FOURS)] = 4;
+      setBit(bytes, outerAt + (word % WORD_COUNT) * 5, Math.floor(word / WORD_COUNT));
+      bytes[filterAt + four] = bytes[filterAt + (word % WORD_COUNT)] = 4;
     }
     numbers.set(table.heads, headsAt >> 2);
     numbers.set(table.positions, positionsAt >> 2);

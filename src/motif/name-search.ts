@@ -22,10 +22,10 @@ const MAX_WORDS = 8;
 /** Shorter words, such as those of strains, do not find species. */
 const SHORTEST_SPECIES = 3;
 /** Number of best proteins whose names are read to order equal points. */
-const READ = 200;
-const PLACES = 32;
+const MAX_READ = 200;
+const SPECIES_RANKS = 32;
 
-const placeByTaxon = new Map(KNOWN_SPECIES.map(({ taxon }, i) => [String(taxon), PLACES - 1 - i]));
+const placeByTaxon = new Map(KNOWN_SPECIES.map(({ taxon }, i) => [String(taxon), SPECIES_RANKS - 1 - i]));
 
 /**
  * Proteins that every word of a text finds: by accession, entry name, gene, word of the name, or species (scientific or
@@ -52,12 +52,12 @@ export function searchNames(
     const sum = addPoints(points, i);
     if (sum === 0) continue;
     const species = corpus.species(i);
-    const key = Math.min(sum, 2047) * PLACES + (places[species] ?? 0);
+    const key = Math.min(sum, 2047) * SPECIES_RANKS + (places[species] ?? 0);
     keys[i] = key;
     histogram[key]++;
     total++;
   }
-  const best = selectBest(keys, histogram, Math.max(limit, READ));
+  const best = selectBest(keys, histogram, Math.max(limit, MAX_READ));
   return { total, proteins: orderByName(corpus, best, keys, text).slice(0, limit) };
 }
 
@@ -152,7 +152,7 @@ function orderByName(corpus: Corpus, best: readonly number[], keys: Uint16Array,
       const identity = corpus.identity(index);
       const begins = identity.description.toLowerCase().startsWith(lower) ? 1 : 0;
       const length = corpus.offsets[index + 1] - corpus.offsets[index];
-      return { key: keys[index] + begins * PLACES, found: { index, length, ...identity } };
+      return { key: keys[index] + begins * SPECIES_RANKS, found: { index, length, ...identity } };
     })
     .sort(
       (a, b) =>

@@ -10,7 +10,7 @@ export const bodyTooLarge = (maxBytes: number): Problem =>
 export const RECEIVE_TIMEOUT = 120;
 
 /** Seconds without a byte after which an upload of any size is aborted. */
-export const SILENCE = 60;
+export const MAX_SILENCE = 60;
 
 /**
  * Passes the body of a request to `take` piece by piece. It must arrive within the time limit of the request, or, with

@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import { exceeded, type Limit, LIMITS, SMALL } from "./limits.ts";
+import { exceeded, type Limit, LIMITS, SMALL_BODY } from "./limits.ts";
 import { BodyStream } from "./body-stream.ts";
 import { currentRequest } from "./request-context.ts";
 
@@ -51,9 +51,9 @@ const bodies = new ByteBudget(LIMITS.bodies);
 export function reserveBody({ headers }: Request): void {
   const context = currentRequest();
   const declared = Number(headers.get("content-length") ?? 0);
-  if (!context || !(declared > SMALL)) return;
-  bodies.check(declared - SMALL, context.limits?.maxMessageBytes);
-  bodies.hold(context, declared - SMALL);
+  if (!context || !(declared > SMALL_BODY)) return;
+  bodies.check(declared - SMALL_BODY, context.limits?.maxMessageBytes);
+  bodies.hold(context, declared - SMALL_BODY);
   context.uncountedBytes = declared;
 }
 
@@ -74,7 +74,7 @@ const responses = new ByteBudget(LIMITS.responses);
 
 /** Rejects a response of about so many bytes before it is made. @throws Problem busy */
 export function checkRoom(bytes: number): void {
-  if (bytes > SMALL) responses.check(bytes);
+  if (bytes > SMALL_BODY) responses.check(bytes);
 }
 
 /**
@@ -83,7 +83,7 @@ export function checkRoom(bytes: number): void {
  * @throws Problem busy
  */
 export function paced(body: string | Uint8Array<ArrayBuffer>): BodyInit {
-  if (body.length <= SMALL) return body;
+  if (body.length <= SMALL_BODY) return body;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   checkRoom(bytes.length);
   const network = currentRequest()?.network;
@@ -93,7 +93,7 @@ export function paced(body: string | Uint8Array<ArrayBuffer>): BodyInit {
       pull(sink) {
         // Not before: a response to HEAD, or one that is replaced by an error, is never pulled.
         if (at === 0) responses.hold(bytes, bytes.length, network);
-        if (at < bytes.length) return sink.enqueue(bytes.subarray(at, (at += SMALL)));
+        if (at < bytes.length) return sink.enqueue(bytes.subarray(at, (at += SMALL_BODY)));
         responses.release(bytes);
         sink.close();
       },

@@ -5,7 +5,8 @@
 
 const PATHS = /^\/(api\/|docs\/json$)/;
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
-const SENT = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Owner-Key, Prefer";
+const ALLOWED_HEADERS =
+  "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Owner-Key, Prefer";
 const READ =
   "Allow, Batch-Id, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, Retry-After, Warning, X-Request-Id, X-Total-Count";
 /** Seconds for which browsers keep the answer to a preflight. */
@@ -22,7 +23,7 @@ export function preflight(request: Request, path: string, origins: readonly stri
     status: 204,
     headers: {
       "Access-Control-Allow-Methods": METHODS,
-      "Access-Control-Allow-Headers": SENT,
+      "Access-Control-Allow-Headers": ALLOWED_HEADERS,
       "Access-Control-Max-Age": String(MAX_AGE),
     },
   });

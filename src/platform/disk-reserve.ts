@@ -7,8 +7,8 @@ import { type Database, isInMemory, makesCheckpoints } from "./sqlite.ts";
 /** A file in the data directory whose space sign-ins and deletions get once the disk is full. */
 const NAME = "labd.reserve";
 /** Bytes of the file: a hundredth of the disk within these limits. */
-const LEAST = 1_048_576;
-const MOST = 8_388_608;
+const MIN_RESERVE = 1_048_576;
+const MAX_RESERVE = 8_388_608;
 /** Bytes that one sign-in may take at a time. */
 const STEP = 262_144;
 
@@ -20,7 +20,7 @@ interface Disk {
 
 /** Bytes of the reserve of a disk. */
 export const reserveSize = ({ blocks, bsize }: Disk): number =>
-  Math.floor(Math.min(MOST, Math.max(LEAST, (blocks * bsize) / 100)));
+  Math.floor(Math.min(MAX_RESERVE, Math.max(MIN_RESERVE, (blocks * bsize) / 100)));
 
 const readSize = (directory: string): number =>
   statSync(join(directory, NAME), { throwIfNoEntry: false })?.size ?? 0;

@@ -21,8 +21,8 @@ export interface DownloadOptions {
 
 /** Attempts in a row without a byte. */
 const MAX_ATTEMPTS = 6;
-const STALL = 60_000;
-const PAUSE = 250;
+const STALL_MILLISECONDS = 60_000;
+const PAUSE_MILLISECONDS = 250;
 const MAX_PAUSE = 10_000;
 
 /** Why an attempt ended, where another may help. */
@@ -41,7 +41,7 @@ class Interrupted extends Error {
  * @throws Problem store_failed once several attempts in a row brought nothing; what `refused` and `onSize` throw
  */
 export async function* download(open: Opening, options: DownloadOptions): AsyncGenerator<Uint8Array> {
-  const { what, signal, pause = PAUSE } = options;
+  const { what, signal, pause = PAUSE_MILLISECONDS } = options;
   let at = options.from ?? 0;
   let total: number | undefined;
   let failures = 0;
@@ -84,7 +84,7 @@ async function* attempt(
   options: DownloadOptions,
   onSize: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, stall = STALL } = options;
+  const { signal, stall = STALL_MILLISECONDS } = options;
   const patience = new AbortController();
   const abort = (): void => patience.abort();
   const interrupted = (error: unknown): Error =>

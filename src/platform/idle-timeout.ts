@@ -1,5 +1,5 @@
 /** Seconds after which an idle connection is closed. */
-export const IDLE = 60;
+export const IDLE_SECONDS = 60;
 
 /** Seconds after which a connection is closed whose client reads nothing while the server stops. */
 const IDLE_AT_STOP = 5;
@@ -14,7 +14,7 @@ interface Server {
  * again while the response is sent, except for event streams, which write regularly so that TCP detects a lost client.
  */
 export class IdleTimeouts {
-  #seconds = IDLE;
+  #seconds = IDLE_SECONDS;
   /** Requests whose response is being read. */
   readonly #reading = new Set<Request>();
 

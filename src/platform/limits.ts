@@ -32,4 +32,4 @@ export const exceeded = ({ max, of, instead }: Limit): string =>
   `More than ${max.toLocaleString("en")} ${of}. ${instead}`;
 
 /** Bytes of each body that are not counted, so that small requests pass while large ones wait. */
-export const SMALL = 65_536;
+export const SMALL_BODY = 65_536;

@@ -27,7 +27,7 @@ const RETRIES = 5;
 /** Seconds that a signed address is valid. */
 const SIGNED_SECONDS = 600;
 /** Milliseconds in which parts under way have to arrive. */
-const STALL = 120_000;
+const STALL_MILLISECONDS = 120_000;
 
 export const isStoreAddress = (text: string): boolean => /^s3:/i.test(text);
 
@@ -101,7 +101,7 @@ export class ObjectStore {
     try {
       return await this.#settled(what, async () => {
         // Not HEAD, whose response cannot say why it is refused.
-        const answer = await this.#get(name, "bytes=0-0", AbortSignal.timeout(STALL));
+        const answer = await this.#get(name, "bytes=0-0", AbortSignal.timeout(STALL_MILLISECONDS));
         if (answer.status === 416) return 0;
         const text = answer.ok ? "" : await answer.text();
         await answer.body?.cancel().catch(() => {});
@@ -174,12 +174,12 @@ export class ObjectStore {
       waiting += piece.length;
       // The writer buffers without limit.
       if (waiting < CONCURRENT_PARTS * partSize) continue;
-      await within(STALL, writer.flush());
+      await within(STALL_MILLISECONDS, writer.flush());
       sent += waiting;
       waiting = 0;
       report?.(sent, bytes);
     }
-    await within(STALL, writer.end());
+    await within(STALL_MILLISECONDS, writer.end());
     report?.(bytes, bytes);
   }
 
@@ -187,7 +187,7 @@ export class ObjectStore {
   async uploadText(name: string, text: string): Promise<void> {
     await this.#settled(this.where(name), () =>
       within(
-        STALL,
+        STALL_MILLISECONDS,
         this.#client.write(this.#prefix + name, text, { type: "application/json", retry: RETRIES }),
       ),
     );

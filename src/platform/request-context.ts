@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Problem } from "../problem.ts";
-import { SMALL } from "./limits.ts";
+import { SMALL_BODY } from "./limits.ts";
 import {
   findBaseUrl,
   findBasePath,
@@ -55,7 +55,7 @@ export class RequestContext {
   /** Row of the caller's account, for the log. */
   userId: number | null = null;
   /** Bytes of the body that may still arrive without being counted. */
-  uncountedBytes = SMALL;
+  uncountedBytes = SMALL_BODY;
   /** Path pattern of the route that answers. */
   route = "none";
   /** The problem that the request ended in, for the log. */

@@ -1,8 +1,8 @@
 import { Problem } from "../problem.ts";
 
 /** Callers that may wait; more are refused as busy. */
-const WAITING = 200;
-const BUSY = `The server is busy: ${WAITING} requests like this are waiting. Try again in a few seconds.`;
+const MAX_WAITING = 200;
+const BUSY_MESSAGE = `The server is busy: ${MAX_WAITING} requests like this are waiting. Try again in a few seconds.`;
 
 /** Runs at most `limit` pieces of work at once; others wait in order. */
 export class Semaphore {
@@ -14,8 +14,8 @@ export class Semaphore {
   /** @throws Problem busy if too many wait; what `work` throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.running >= this.limit) {
-      if (this.waiting.length >= WAITING)
-        throw new Problem("busy", BUSY, { headers: { "Retry-After": "5" } });
+      if (this.waiting.length >= MAX_WAITING)
+        throw new Problem("busy", BUSY_MESSAGE, { headers: { "Retry-After": "5" } });
       // The slot passes to the next caller, so `running` does not change.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else this.running++;

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { Problem } from "../problem.ts";
 import { type CertificateFiles, readCertificate, stampFiles } from "./certificate.ts";
 import type { Answer } from "./http.ts";
-import { IDLE, IdleTimeouts } from "./idle-timeout.ts";
+import { IDLE_SECONDS, IdleTimeouts } from "./idle-timeout.ts";
 
 /** The address to listen on. `certificate` and `key` are both empty for HTTP without TLS. */
 export interface SocketOptions extends CertificateFiles {
@@ -108,7 +108,7 @@ function serveOn(place: Place, answer: Answer): Listener {
     ...place,
     // Each service counts the bytes it reads and answers in its own form before Bun's limit applies.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: IDLE,
+    idleTimeout: IDLE_SECONDS,
     fetch: (request: Request, server: Bun.Server<undefined>) =>
       timeouts.whileAnswered(
         server,

@@ -54,7 +54,7 @@ const PROGRESS_INTERVAL = 100;
  * so that the engine would let as much again pile up. Not `gc(true)`: returning the freed memory to the system at once
  * interrupts the other workers.
  */
-const LARGE = 10_000_000;
+const LARGE_CORPUS = 10_000_000;
 
 let opened: { path: string | null; stamp: string; corpus: Corpus } | undefined;
 
@@ -64,7 +64,7 @@ function loadCorpus({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
   if (!opened || opened.path !== path || opened.stamp !== stamp) {
     opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
   }
-  if (opened.corpus.residueCount >= LARGE) Bun.gc(false);
+  if (opened.corpus.residueCount >= LARGE_CORPUS) Bun.gc(false);
   return opened.corpus;
 }
 

@@ -24,7 +24,7 @@ export interface Bundle {
   help: Readonly<Record<string, string>>;
 }
 
-const HERE = import.meta.dir;
+const WEB_FOLDER = import.meta.dir;
 const TYPES: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
@@ -35,14 +35,14 @@ const TYPES: Record<string, string> = {
 
 /** Bundles every file of `pages/` as the script of a page; code that several pages import becomes a shared script. */
 export async function makeBundle(): Promise<Bundle> {
-  const pages = [...new Bun.Glob("*.tsx").scanSync(join(HERE, "pages"))].sort();
-  const scripts = await build(pages.map((page) => join(HERE, "pages", page)));
-  const [style] = await build([join(HERE, "style/index.css")]);
+  const pages = [...new Bun.Glob("*.tsx").scanSync(join(WEB_FOLDER, "pages"))].sort();
+  const scripts = await build(pages.map((page) => join(WEB_FOLDER, "pages", page)));
+  const [style] = await build([join(WEB_FOLDER, "style/index.css")]);
   const texts = new Map(scripts.map(({ name, content }) => [name, content.toString()]));
   const named: Record<string, string[]> = {};
   for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
   const [pictures, icons] = await Promise.all([readPictures(helpPictures()), readPictures(iconFiles())]);
-  const [worker] = await build([join(HERE, "offline/service-worker.ts")]);
+  const [worker] = await build([join(WEB_FOLDER, "offline/service-worker.ts")]);
   return {
     offline: {
       worker: worker.content.toString(),
@@ -63,7 +63,7 @@ const OFFLINE_PAGES = ["scan", "stocktake", "offline"];
 
 /** The icons of the installed application, by their size in pixels. */
 const iconFiles = (): Map<string, Bun.BunFile> =>
-  new Map(["192", "512"].map((size) => [size, Bun.file(join(HERE, `icons/icon-${size}.png`))]));
+  new Map(["192", "512"].map((size) => [size, Bun.file(join(WEB_FOLDER, `icons/icon-${size}.png`))]));
 
 /** Pictures with names for the browser, by the keys of their files. */
 async function readPictures(

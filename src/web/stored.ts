@@ -69,14 +69,14 @@ export function storedParts(key: Key): string[] {
 }
 
 /** Keys of version 0.2.0 before they had owners. */
-const FORMER = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|alignment|scans)(?:\.(.+))?$/;
+const FORMER_KEYS = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|alignment|scans)(?:\.(.+))?$/;
 
 /**
  * The name that a value gets: what a tab had before a sign-in, and what an earlier version wrote, become the person's.
  * Null for a value of somebody else.
  */
 function keptName(name: string, kind: "local" | "session", person: string): string | null {
-  const [, former, part = ""] = FORMER.exec(name) ?? [];
+  const [, former, part = ""] = FORMER_KEYS.exec(name) ?? [];
   if (former !== undefined) return storageName(former as Key, part, person)!;
   const of = name.startsWith(prefix()) ? /@([^/]*)/.exec(name)?.[1] : undefined;
   if (of === undefined || of === person) return name;

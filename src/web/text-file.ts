@@ -1,5 +1,5 @@
 /** First bytes of formats that people take for text. */
-const FOREIGN: readonly (readonly [bytes: string, format: string])[] = [
+const UNSUPPORTED_FORMATS: readonly (readonly [bytes: string, format: string])[] = [
   ["504b0304", "a ZIP archive or an Office document"],
   ["d0cf11e0", "an Office document"],
   ["7b5c7274", "an RTF document"],
@@ -14,7 +14,7 @@ export async function readTextFile(file: File): Promise<string> {
   const isGzip = (await firstBytes(file)).startsWith("1f8b");
   const content = isGzip ? await unpack(file) : file;
   const first = await firstBytes(content);
-  const foreign = FOREIGN.find(([bytes]) => first.startsWith(bytes));
+  const foreign = UNSUPPORTED_FORMATS.find(([bytes]) => first.startsWith(bytes));
   if (foreign) throw new Error(`${file.name} is ${foreign[1]}. Save it as plain text.`);
   const encoding = first.startsWith("fffe") ? "utf-16le" : first.startsWith("feff") ? "utf-16be" : "utf-8";
   return new TextDecoder(encoding).decode(await content.arrayBuffer());

@@ -32,7 +32,7 @@ const MAX_DELAY = 3_600_000;
 const MAX_PENDING = 200;
 const BATCH_SIZE = 100;
 const CONCURRENCY = 8;
-const GONE = 410;
+const GONE_STATUS = 410;
 const POLL_INTERVAL = 500;
 /** Milliseconds that `close` waits for responses. */
 const CLOSE_TIMEOUT = 1000;
@@ -252,7 +252,7 @@ export class Deliverer {
     const result = await this.#send(webhook, delivery);
     const attempts = delivery.attempts + 1;
     const hasFailed = result.error !== null;
-    const isFailing = hasFailed && !isPing && (attempts >= MAX_ATTEMPTS || result.status === GONE);
+    const isFailing = hasFailed && !isPing && (attempts >= MAX_ATTEMPTS || result.status === GONE_STATUS);
     const attempt: Attempt = {
       status: result.status,
       answer: result.answer,

@@ -54,7 +54,7 @@ export const writeBatch = async <Value>(call: Call, body: Json, batch: Batch<Val
     : call.store.enqueue(() => withIdempotencyKey(call, body, () => runBatch(call, batch)));
 
 /** Microseconds for which responses are kept: 24 hours. */
-const KEPT = 24 * 3600 * 1_000_000;
+const RETENTION_MICROSECONDS = 24 * 3600 * 1_000_000;
 
 /**
  * Runs a POST with an Idempotency-Key once: a repeated request gets the same response, marked by the header
@@ -73,7 +73,10 @@ export function withIdempotencyKey(call: Call, body: Json, work: () => Response)
   const now = Math.round(clock.now() * 1000);
   try {
     return statements.writing(() => {
-      statements.run({ text: "DELETE FROM idempotent_answer WHERE at < ?", args: [now - KEPT] });
+      statements.run({
+        text: "DELETE FROM idempotent_answer WHERE at < ?",
+        args: [now - RETENTION_MICROSECONDS],
+      });
       const known = statements.get({
         text: "SELECT request, status, headers, body FROM idempotent_answer WHERE user_rid = ? AND key = ?",
         args: [actor.user, key],

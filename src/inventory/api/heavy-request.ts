@@ -23,7 +23,7 @@ const FILTER = 50;
 const MAX_PLANS = 1000;
 
 /** Parameters that neither filter nor order. */
-const PLAIN = new Set(["page", "page_size", "format", "fields", "response_format", "strict"]);
+const LIGHT_PARAMETERS = new Set(["page", "page_size", "format", "fields", "response_format", "strict"]);
 
 /** A step of a query plan that visits the list, `t`. */
 const VISITS = /^(SEARCH|SCAN) t\b/;
@@ -61,7 +61,7 @@ export function isHeavyList(call: Call, resource: RoutedResource): boolean | Pro
   const listing = parseListing(resources, resource, url.searchParams, actor);
   const rows = countRows(call, resource.table);
   if (isLong(call, listing, rows)) return true;
-  if (url.searchParams.keys().every((name) => PLAIN.has(name))) return false;
+  if (url.searchParams.keys().every((name) => LIGHT_PARAMETERS.has(name))) return false;
   const condition = visibleOnly(resource, actor, listing.condition);
   const newPlan = () => plan(resources, resource, actor);
   const count = countStatement(resource, condition, newPlan());

@@ -13,19 +13,19 @@ import { logOutput, spawnSelf } from "../../platform/self-command.ts";
 import { Problem } from "../../problem.ts";
 
 /** Requests that may wait, in all and of one caller. */
-const WAITING = 200;
+const MAX_WAITING = 200;
 const WAITING_PER_CALLER = 20;
 /** Milliseconds that a request waits for a process. */
-const PATIENCE = 30_000;
+const MAX_WAIT = 30_000;
 /** Seconds of computation after which a request is ended; and one that writes. */
 const DEADLINE = 60;
 const WRITE_DEADLINE = 600;
 /** Milliseconds after which an idle process is ended. */
-const IDLE = 20_000;
+const IDLE_MILLISECONDS = 20_000;
 /** Milliseconds after which a response that nobody reads may be cut off, because others need its process. */
-const UNREAD = 10_000;
+const UNREAD_MILLISECONDS = 10_000;
 /** Milliseconds that a request may still take when its client has gone: starting a process again costs more. */
-const GRACE = 300;
+const GRACE_MILLISECONDS = 300;
 
 const READS_BUSY = "Long lists, searches and reports of other users occupy all processes. Try again later.";
 const WRITES_WAIT = "Another bulk change is being made. Try again later.";
@@ -88,7 +88,7 @@ export class RequestPool {
   async run(remote: RemoteRequest, caller: RemoteCaller, hold?: HoldLock): Promise<Response> {
     const process = await this.#acquire(remote, caller);
     // A write goes on: a client or a proxy may be less patient than a large change takes.
-    const hurry = (): void => (remote.writes ? undefined : process.limit(GRACE));
+    const hurry = (): void => (remote.writes ? undefined : process.limit(GRACE_MILLISECONDS));
     caller.signal.addEventListener("abort", hurry);
     try {
       await process.started;
@@ -161,7 +161,7 @@ export class RequestPool {
         },
         cancel: () => {
           isCancelled = true;
-          if (process.isAnswering) process.limit(GRACE);
+          if (process.isAnswering) process.limit(GRACE_MILLISECONDS);
           else end();
         },
       },
@@ -174,7 +174,7 @@ export class RequestPool {
     const key = writes ? WRITER : callerKey(caller.user, caller.network);
     this.#waiting = this.#waiting.filter((one) => !one.caller.signal.aborted);
     const own = this.#waiting.filter((one) => one.caller.user === caller.user && one.key === key).length;
-    if (own >= WAITING_PER_CALLER || this.#waiting.length >= WAITING)
+    if (own >= WAITING_PER_CALLER || this.#waiting.length >= MAX_WAITING)
       throw busy(
         own >= WAITING_PER_CALLER
           ? `${own} of your long requests are waiting. Send fewer at a time.`
@@ -189,17 +189,17 @@ export class RequestPool {
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one !== waiting);
       reject(late);
-    }, PATIENCE);
+    }, MAX_WAIT);
     return promise.finally(() => clearTimeout(timer));
   }
 
   /** Gives free processes to the callers with the fewest, in the order of arrival. */
   #dispatch(): void {
     for (;;) {
-      const { unread = UNREAD } = this.options;
+      const { unread = UNREAD_MILLISECONDS } = this.options;
       const next = nextTurn(this.#waiting, [...this.#processes], unread, performance.now());
       clearTimeout(this.#later);
-      if (typeof next === "number" && next < PATIENCE)
+      if (typeof next === "number" && next < MAX_WAIT)
         this.#later = setTimeout(() => this.#dispatch(), next).unref();
       if (typeof next !== "object") return;
       const { request, displaced } = next;
@@ -301,7 +301,7 @@ class RequestProcess {
     this.#uncount = trackMemory(this.pid, () => this.#endUnneeded());
     // An idle one must not keep the server from ending.
     this.#child.unref();
-    const late = setTimeout(() => this.end(), PATIENCE);
+    const late = setTimeout(() => this.end(), MAX_WAIT);
     ready.promise.catch(() => {}).finally(() => clearTimeout(late));
   }
 
@@ -324,7 +324,7 @@ class RequestProcess {
     this.key = undefined;
     this.unreadSince = undefined;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), this.options.idle ?? IDLE);
+    this.#timer = setTimeout(() => this.end(), this.options.idle ?? IDLE_MILLISECONDS);
     this.#timer.unref();
   }
 

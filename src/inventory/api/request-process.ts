@@ -17,7 +17,7 @@ const CHUNK = 65_536;
 const NICENESS = { write: 5, read: 10 };
 
 /** Resident bytes from which memory is released after a request. */
-const LARGE = 150_000_000;
+const LARGE_HEAP = 150_000_000;
 
 type Body = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -108,7 +108,7 @@ async function sendChunk(): Promise<void> {
 
 /** Else the heap would grow with every large response or write. */
 function collect(): void {
-  if (process.memoryUsage.rss() > LARGE) Bun.gc(true);
+  if (process.memoryUsage.rss() > LARGE_HEAP) Bun.gc(true);
 }
 
 /** At least CHUNK bytes, or all that is left. */

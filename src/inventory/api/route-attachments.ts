@@ -48,11 +48,11 @@ const PARENT = [
   inQuery("model", "Model of the record.", Type.String({ examples: [MODEL] })),
   inQuery("object_id", "Id of the record.", Type.String({ examples: [exampleId(consumable)] })),
 ];
-const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
+const UPLOAD_BODIES = { ...UPLOAD, ...binary("application/octet-stream") };
 
 const ADD = {
   access: "signedIn",
-  sends: SENT,
+  sends: UPLOAD_BODIES,
   status: 201,
   returns: FILE,
 } as const;
@@ -260,7 +260,7 @@ const writeOperations = (files: Attachments) => [
     ...ofOne,
     summary: "Replace a file",
     description: "Stores a new version; the contents of earlier versions are kept.",
-    sends: SENT,
+    sends: UPLOAD_BODIES,
     returns: FILE,
     run: ({ params }, call: Call) =>
       writeFile(call, files, params.id, async () => {

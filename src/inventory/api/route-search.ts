@@ -18,7 +18,7 @@ import { operation } from "../../platform/operation.ts";
 import { BOOLEAN, TEXT } from "./schema.ts";
 
 /** Results of each list. */
-const FEW = 5;
+const DEFAULT_LIMIT = 5;
 
 /** Lists whose records people look for: those with an id of their own. */
 const SEARCHED_LISTS: readonly RoutedResource[] = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
@@ -40,7 +40,7 @@ const QUERY = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MOST_FOUND,
-      description: `Results of each list; ${FEW} by default.`,
+      description: `Results of each list; ${DEFAULT_LIMIT} by default.`,
     }),
   ),
 });
@@ -115,7 +115,13 @@ const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], prim
 export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
   const makeCondition: SearchRequest["makeCondition"] = (resource) =>
     parseDeletedFilter(resource, new URLSearchParams());
-  const request = { typed: "", actor: ANYONE, resources: SEARCHED_SIGNED_IN, makeCondition, results: FEW };
+  const request = {
+    typed: "",
+    actor: ANYONE,
+    resources: SEARCHED_SIGNED_IN,
+    makeCondition,
+    results: DEFAULT_LIMIT,
+  };
   try {
     await Promise.all(openStore(database, clock).search.loading(request));
   } catch {
@@ -124,7 +130,10 @@ export async function prepareSearch(database: Database, clock: Clock): Promise<v
 }
 
 /** @throws Problem invalid_request */
-function toRequest({ actor, url }: Call, { q, list, limit = FEW }: Type.Static<typeof QUERY>): SearchRequest {
+function toRequest(
+  { actor, url }: Call,
+  { q, list, limit = DEFAULT_LIMIT }: Type.Static<typeof QUERY>,
+): SearchRequest {
   if (KINDS.text.parse(q) === undefined) throw parameterProblem("q", `Expected ${KINDS.text.expected}.`);
   if (q.trim().split(/\s+/).length > LIMITS.words.max) throw parameterProblem("q", exceeded(LIMITS.words));
   const all = actor.user === null ? SEARCHED_LISTS : SEARCHED_SIGNED_IN;

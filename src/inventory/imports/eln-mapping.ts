@@ -3,7 +3,7 @@ import { type Column, PATH, readColumns } from "./import-mapping.ts";
 import { COMMON, type Resource, type Resources } from "../model/resource.ts";
 
 /** Targets of an archive's column besides fields: text in a note, or values of a new annotation type. */
-const KEPT = "notes";
+const NOTES_TARGET = "notes";
 const NEW_TYPE = "new";
 
 /** The mapping of the properties of an archive. */
@@ -41,17 +41,21 @@ export function mapArchive(
     const { header } = column;
     const choice = chosen.get(header);
     const field =
-      choice === undefined ? automatic(column) : choice === KEPT || choice === NEW_TYPE ? null : choice;
+      choice === undefined
+        ? automatic(column)
+        : choice === NOTES_TARGET || choice === NEW_TYPE
+          ? null
+          : choice;
     mapping.set(header, field);
     if (field !== null) taken.add(field);
     if (choice === NEW_TYPE) newNames.add(header);
-    else if (choice === KEPT || (choice === undefined && field === null && header !== "name"))
+    else if (choice === NOTES_TARGET || (choice === undefined && field === null && header !== "name"))
       kept.add(header);
   }
   const shown = (columns: readonly Column[]): Column[] =>
     columns.map(({ header, field }) => ({
       header,
-      field: kept.has(header) ? KEPT : newNames.has(header) ? NEW_TYPE : field,
+      field: kept.has(header) ? NOTES_TARGET : newNames.has(header) ? NEW_TYPE : field,
     }));
   return { archive, mapping, kept, newNames, shown };
 }

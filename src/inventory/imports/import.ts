@@ -133,11 +133,11 @@ function missingMatch(resource: Resource, matching: Match, columns: readonly Col
 }
 
 /** Not the fault of a row. */
-const ENDING: ReadonlySet<string> = new Set(["internal", "import_cancelled"]);
+const FATAL_CODES: ReadonlySet<string> = new Set(["internal", "import_cancelled"]);
 
 /** Adds the errors of a row to the report. @throws anything that is not the fault of the row */
 function addErrors(report: ImportReport, row: number, error: unknown): void {
-  if (!(error instanceof Problem) || ENDING.has(error.code)) throw error;
+  if (!(error instanceof Problem) || FATAL_CODES.has(error.code)) throw error;
   const named: [string | null, string][] = error.fields
     ? Object.entries(error.fields).map(([name, [text]]) => [name, String(text)])
     : [[null, error.message]];

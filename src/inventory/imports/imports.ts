@@ -62,7 +62,7 @@ interface Entry extends ImportRun {
 
 const MAX_WAITING = 10;
 /** Milliseconds for which results are stored. */
-const KEPT = 7 * 86_400_000;
+const RETENTION_MILLISECONDS = 7 * 86_400_000;
 const MAX_LISTED = 100;
 /** Starts of the process after which an import is given up. */
 const MAX_ATTEMPTS = 3;
@@ -114,7 +114,7 @@ export class Imports {
     this.#checkCapacity();
     database
       .transaction(() => {
-        expire.run(now - KEPT);
+        expire.run(now - RETENTION_MILLISECONDS);
         insert.run(id, actor.user, JSON.stringify(stored), now, bytes);
       })
       .immediate();

@@ -1,7 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
 import type { Label } from "./label.ts";
-import { code128Widths, moduleOn, countModules, QUIET, type Symbology } from "./symbol.ts";
+import { code128Widths, moduleOn, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 
@@ -82,7 +82,7 @@ function draw(document: Document, label: Label, sheet: Sheet, symbol: Symbology,
   const module = moduleOn(sheet.label, symbol, count) * MM;
   const size = module * count;
   if (symbol === "qr") {
-    const quiet = module * QUIET.qr;
+    const quiet = module * QUIET_ZONE.qr;
     const left = area.x - MARGIN * MM + Math.max(MARGIN * MM, quiet);
     drawMatrix(document, qrMatrix(label.address), module, left, area.y + (area.height - size) / 2);
     const x = left + size + quiet;

@@ -6,7 +6,7 @@ import type { Label } from "./label.ts";
 export type Symbology = "qr" | "code128";
 
 /** Modules of quiet zone on each side: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
-export const QUIET = { qr: 4, code128: 10 } as const;
+export const QUIET_ZONE = { qr: 4, code128: 10 } as const;
 
 /** Widths of bars and spaces in modules, starting with a bar. */
 export const code128Widths = (text: string): readonly number[] =>
@@ -35,7 +35,7 @@ const WIDEST = { qr: 0.7, code128: 0.5 };
  * for text.
  */
 export function moduleOn(label: { width: number; height: number }, symbol: Symbology, count: number): number {
-  const whole = count + 2 * QUIET[symbol];
+  const whole = count + 2 * QUIET_ZONE[symbol];
   const room = symbol === "qr" ? Math.min(label.height, label.width * 0.55) : label.width;
   return Math.min(room / whole, WIDEST[symbol]);
 }

@@ -1,5 +1,5 @@
 import type { Label } from "./label.ts";
-import { moduleOn, countModules, QUIET, type Symbology } from "./symbol.ts";
+import { moduleOn, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
@@ -29,7 +29,7 @@ function printLabel(label: Label, sheet: Sheet, symbol: Symbology, dpi: number):
   const area = { x: margin, y: margin, width: width - 2 * margin, height: height - 2 * margin };
   const lines = ["^XA", "^CI28", `^PW${width}`, `^LL${height}`, "^LH0,0"];
   if (symbol === "qr") {
-    const quiet = QUIET.qr * module;
+    const quiet = QUIET_ZONE.qr * module;
     const left = Math.max(margin, quiet);
     // Printers put a QR code ten dots below its origin.
     const y = Math.max(0, Math.round((height - size) / 2) - 10);

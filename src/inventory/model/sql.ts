@@ -79,7 +79,7 @@ export function compile(condition: Condition, plan: Plan): Clause {
     case "and":
     case "or": {
       const { kind, parts } = condition;
-      if (parts.length > BREADTH) return compile({ kind, parts: halves(kind, parts) }, plan);
+      if (parts.length > MAX_BREADTH) return compile({ kind, parts: halves(kind, parts) }, plan);
       return join(
         kind,
         parts.map((part) => compile(part, plan)),
@@ -89,7 +89,7 @@ export function compile(condition: Condition, plan: Plan): Clause {
 }
 
 /** SQLite reads `a OR b OR c` as a tree as deep as the list is long, and refuses depths above 1000. */
-const BREADTH = 100;
+const MAX_BREADTH = 100;
 
 const halves = (kind: "and" | "or", parts: readonly Condition[]): Condition[] => {
   const middle = Math.ceil(parts.length / 2);

@@ -79,8 +79,8 @@ const CHANGE =
 const RECORD_KIND = "coalesce(c.host_kind, c.object_kind)";
 const RECORD_ROW = "coalesce(c.host_rid, c.object_rid)";
 const MEMBERSHIP = clause("c.host_kind = 'group'");
-const AFTER: PastState = { rid: RECORD_ROW, upTo: "p.seq <= c.seq" };
-const BEFORE: PastState = { rid: RECORD_ROW, upTo: "p.seq < c.seq" };
+const STATE_AFTER: PastState = { rid: RECORD_ROW, upTo: "p.seq <= c.seq" };
+const STATE_BEFORE: PastState = { rid: RECORD_ROW, upTo: "p.seq < c.seq" };
 
 /** Recorded changes of records that the actor may view today and could view when they were made. */
 export class History {
@@ -150,7 +150,7 @@ export class History {
   deletedBeforeVisible(sub: Resource, parent: { resource: Resource; rid: number }, actor: Actor): number[] {
     if (actor.superuser) return [];
     const { resource, rid } = parent;
-    const seen = couldViewThen(resource, actor, BEFORE);
+    const seen = couldViewThen(resource, actor, STATE_BEFORE);
     const found = this.statements.all({
       text:
         "SELECT c.object_rid AS rid FROM record_change AS c WHERE c.object_kind = ? AND c.host_kind = ? AND c.host_rid = ?" +
@@ -268,7 +268,7 @@ export class History {
       return join("and", [
         clause(`${RECORD_KIND} = '${resource.name}'`),
         clause(`EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE ${text})`, args),
-        couldViewThen(resource, actor, AFTER),
+        couldViewThen(resource, actor, STATE_AFTER),
       ]);
     });
     // Everybody with an account may view memberships.
@@ -288,7 +288,10 @@ export class History {
   /** The condition that the actor could view the record before the change `c`. */
   #couldViewBefore(actor: Actor): Clause {
     const parts = this.#recorded().map((resource) =>
-      join("and", [clause(`${RECORD_KIND} = '${resource.name}'`), couldViewThen(resource, actor, BEFORE)]),
+      join("and", [
+        clause(`${RECORD_KIND} = '${resource.name}'`),
+        couldViewThen(resource, actor, STATE_BEFORE),
+      ]),
     );
     return actor.superuser ? clause("1") : join("or", [...parts, MEMBERSHIP]);
   }

@@ -74,7 +74,7 @@ const BODIES: Record<Kind, Resource> = {
 /** Columns of an account that a body sets without conversion. */
 const COLUMNS = ["full_name", "email", "is_superuser", "is_staff"];
 /** Fields of their own account that users may change. */
-const OWN = new Set(["full_name", "email", "password", "current_password"]);
+const OWN_FIELDS = new Set(["full_name", "email", "password", "current_password"]);
 /** Created by the migrations. */
 const SYSTEM_GROUP = 1;
 
@@ -278,7 +278,9 @@ export class People {
   /** Values that only an administrator may change must be unchanged, so that an answer can be sent back. */
   async #checkOwnChange(user: number, before: Row, change: UserChange): Promise<void> {
     const { values, groups, primary, password, currentPassword } = change;
-    const changed = [...values.keys()].filter((name) => !OWN.has(name) && before[name] !== values.get(name));
+    const changed = [...values.keys()].filter(
+      (name) => !OWN_FIELDS.has(name) && before[name] !== values.get(name),
+    );
     if (primary !== undefined && primary !== before.primary_group) changed.push("primary_group");
     if (groups !== undefined && new Set(this.#listGroups(user)).symmetricDifference(groups).size > 0)
       changed.push("groups");

@@ -30,12 +30,12 @@ export interface ListPage {
 /** UTF-16 units of cached record texts. */
 const MAX_TEXT_SIZE = 6_000_000;
 
-const NOTHING: Rights = { change: false, delete: false };
-const EVERYTHING: Rights = { change: true, delete: true };
+const NO_RIGHTS: Rights = { change: false, delete: false };
+const ALL_RIGHTS: Rights = { change: true, delete: true };
 /** Caches by permission to change and to delete. */
 const RIGHTS: readonly (readonly Rights[])[] = [
-  [NOTHING, { change: false, delete: true }],
-  [{ change: true, delete: false }, EVERYTHING],
+  [NO_RIGHTS, { change: false, delete: true }],
+  [{ change: true, delete: false }, ALL_RIGHTS],
 ];
 
 /** Reads records as far as an actor may view them. Caches follow the writes that `note` receives. */
@@ -138,7 +138,7 @@ export class RecordReader {
       return this.#print(printer, rids, links, rights, actor).map(({ value }) => JSON.stringify(value));
     const caches = new Map<Rights, Map<number, string>>();
     const findCache = (rid: number): Map<number, string> => {
-      const right = rights?.get(rid) ?? NOTHING;
+      const right = rights?.get(rid) ?? NO_RIGHTS;
       let cache = caches.get(right);
       if (!cache) {
         const name = `${key} ${links.base} ${links.format} ${right.change} ${right.delete}`;
@@ -167,8 +167,8 @@ export class RecordReader {
 
   /** Actions that the actor may take on each of the records besides viewing. */
   rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> {
-    if (actor.user === null) return new Map(rids.map((rid) => [rid, NOTHING]));
-    if (actor.superuser) return new Map(rids.map((rid) => [rid, EVERYTHING]));
+    if (actor.user === null) return new Map(rids.map((rid) => [rid, NO_RIGHTS]));
+    if (actor.superuser) return new Map(rids.map((rid) => [rid, ALL_RIGHTS]));
     const joined = plan(this.resources, resource, actor);
     const change = compile(changeable(resource, actor), joined);
     const remove = compile(deletable(resource, actor), joined);
@@ -302,7 +302,7 @@ export class RecordReader {
     );
     return found.map((row) => {
       const rid = Number(row.rid);
-      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING, paths }, reader) };
+      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NO_RIGHTS, paths }, reader) };
     });
   }
 }

@@ -8,7 +8,7 @@ import type { Statements } from "./statements.ts";
 /** The texts themselves are in the records. They are folded, so that case matters no more. */
 const OPTIONS = "text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'";
 /** Rows from which on their trigrams are written as large segments. */
-const MANY = 1000;
+const MANY_ROWS = 1000;
 /** Pending trigrams, in bytes, that are then written as one segment; 1 MB otherwise. */
 const SEGMENT = 33_554_432;
 /** Row numbers that the values of an annotation may have. */
@@ -110,7 +110,7 @@ export class RecordText {
     if (!source) return;
     run(`CREATE VIRTUAL TABLE ${textTable(table)} USING fts5 (${OPTIONS})`);
     run("INSERT INTO record_text_source (source, texts) VALUES (?, ?)", table, source.text);
-    this.#withSegments(source, MANY, () => this.#add(source, "true", []));
+    this.#withSegments(source, MANY_ROWS, () => this.#add(source, "true", []));
   }
 
   #add({ table, text }: Source, where: string, args: string[]): void {
@@ -139,7 +139,7 @@ export class RecordText {
 
   /** By default, FTS5 merges small segments with large ones again and again, which takes five times as long. */
   #withSegments({ table }: Source, rows: number, write: () => void): void {
-    if (rows < MANY) return write();
+    if (rows < MANY_ROWS) return write();
     const index = textTable(table);
     const set = (option: string, value: number): void =>
       void this.statements.run({

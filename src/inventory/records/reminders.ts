@@ -63,7 +63,7 @@ const FIELDS = [
 const MAX_ADDED = 10_000;
 /** Records that are searched for new ones. */
 const MAX_EXAMINED = 10_000;
-const EVERYTHING: Actor = {
+const ANY_READER: Actor = {
   user: null,
   username: null,
   superuser: true,
@@ -93,7 +93,7 @@ export class Reminders {
     const { statements, clock } = this.store;
     for (const resource of STOCK)
       for (const reason of REASONS) {
-        const due = this.#select(resource, reason, EVERYTHING, "t.rid AS rid");
+        const due = this.#select(resource, reason, ANY_READER, "t.rid AS rid");
         const noted = "SELECT record FROM reminder WHERE resource = ? AND reason = ?";
         const key = [resource.name, reason];
         statements.writing(() => {

@@ -29,9 +29,9 @@ const MAX_WRITES = 5000;
 /** Writes after which an order is read again. */
 const MAX_MOVES = 100;
 /** So few rows are sorted by a statement if their order is not in memory; if a search finds them, they are not kept. */
-const NARROW = 2000;
+const NARROW_ROWS = 2000;
 /** So few are sorted by a statement in less time than the order takes to walk over. */
-const FEW = 100;
+const FEW_ROWS = 100;
 /** So few rows are tested one by one, in half a millisecond, instead of reading the other conditions for all rows. */
 const MAX_TESTED = 500;
 /** Rows of a table that is read here even if there is a `load`: some milliseconds. */
@@ -131,7 +131,7 @@ export class RowIndex {
     const { sets, rest } = this.#split(scope, condition);
     const known = intersect(sets);
     if (known.count <= MAX_TESTED) return [];
-    const isNarrow = this.#bound(scope, and(...rest)) <= NARROW;
+    const isNarrow = this.#bound(scope, and(...rest)) <= NARROW_ROWS;
     // Few rows are found by the text index even where nothing is in memory.
     const isLight =
       isNarrow ||
@@ -139,7 +139,7 @@ export class RowIndex {
     const terms = order.filter((term) => "path" in term);
     // The rows must be known first: only their number tells if the order is needed.
     if (!isLight) return rest.map((part) => this.#load(load, scope, { holding: part }));
-    const isSorted = isNarrow || known.count <= NARROW || this.#order(scope, terms) !== undefined;
+    const isSorted = isNarrow || known.count <= NARROW_ROWS || this.#order(scope, terms) !== undefined;
     return isSorted ? [] : [this.#load(load, scope, { inOrder: terms })];
   }
 
@@ -158,7 +158,7 @@ export class RowIndex {
     if (unread.length > 0) {
       const part = and(...unread);
       const rids = this.#rows(scope, part);
-      const isKept = unread.length === 1 && this.#bound(scope, part) > NARROW;
+      const isKept = unread.length === 1 && this.#bound(scope, part) > NARROW_ROWS;
       sets.push(isKept ? this.#keepSet(scope, part, rids) : new RowSet(rids));
     }
     return RowSet.intersection(sets);
@@ -188,10 +188,10 @@ export class RowIndex {
     const [head, ...tail] = order;
     const first = head && "first" in head ? head.first : undefined;
     const total = rows.count();
-    const sorted = total > FEW ? this.#order(scope, (first ? tail : order) as Terms) : undefined;
+    const sorted = total > FEW_ROWS ? this.#order(scope, (first ? tail : order) as Terms) : undefined;
     const end = limit < 0 ? undefined : offset + limit;
     if (!sorted) {
-      if (total > NARROW) return undefined;
+      if (total > NARROW_ROWS) return undefined;
       const list = JSON.stringify(rows.toArray());
       const sort = sortStatement(scope.resource, order, this.#plan(scope), list);
       return [...this.statements.numbers(sort).subarray(offset, end)];
@@ -245,8 +245,8 @@ export class RowIndex {
     );
     if (!isIndexed) return Infinity;
     const rows = this.#rowsStatement(scope, some(ANNOTATIONS, part));
-    const found = this.statements.numbers({ text: `${rows.text} LIMIT ${NARROW + 1}`, args: rows.args });
-    return found.length > NARROW ? Infinity : found.length;
+    const found = this.statements.numbers({ text: `${rows.text} LIMIT ${NARROW_ROWS + 1}`, args: rows.args });
+    return found.length > NARROW_ROWS ? Infinity : found.length;
   }
 
   /** Adds the set of one part, if it was asked for before and can be read here. */

@@ -30,9 +30,9 @@ import { READ_PER_TEST, type TrigramStatistics } from "./trigram-statistics.ts";
 /** Records of one list that are found and ranked; of more, the newest. */
 export const MOST_FOUND = 500;
 /** Rows that an index finds, of which the newest are found. */
-const MANY = 50_000;
+const MANY_ROWS = 50_000;
 /** Records of one list with one of the words that are so few that each is tested for the others. */
-const FEW = 100;
+const FEW_ROWS = 100;
 /** Rows that are tested in the time that choosing trigrams takes. */
 const MAX_TESTED = 300;
 
@@ -239,11 +239,11 @@ class ListSearch {
 
   /** Rows that an index finds: the newest, if they are not too many to read. */
   #indexed(condition: Condition): Found {
-    const most = Math.min(MANY, Math.max(2 * MOST_FOUND, READ_PER_TEST * this.#count));
+    const most = Math.min(MANY_ROWS, Math.max(2 * MOST_FOUND, READ_PER_TEST * this.#count));
     const rows = this.#rows(condition, most);
     const some = this.#newest(rows);
     if (some.more || rows.length < most) return some;
-    return this.#newest(most < MANY ? this.#viewableAmong(condition) : this.#rows(condition));
+    return this.#newest(most < MANY_ROWS ? this.#viewableAmong(condition) : this.#rows(condition));
   }
 
   /** Rows whose names and descriptions have all of the words, the newest ones. */
@@ -291,9 +291,9 @@ class ListSearch {
   /** All rows with one of several words, in parts or by themselves; undefined if many have each of them. */
   #withRareWord(indexed: readonly string[], parts: SearchedParts): number[] | undefined {
     if (indexed.length < 2 || (this.#count > MAX_TESTED && !hasIndex(this.resource))) return undefined;
-    if (this.#count <= FEW) return this.viewable.toArray();
+    if (this.#count <= FEW_ROWS) return this.viewable.toArray();
     for (const word of indexed) {
-      const own = this.#withOwnWords([word], FEW);
+      const own = this.#withOwnWords([word], FEW_ROWS);
       if (own.more) continue;
       const { records, more } = parts.find(word);
       if (!more) return [...new Set([...own.rids, ...(records.get(this.resource.name) ?? [])])];

@@ -21,7 +21,7 @@ export interface SharingRequest {
 }
 
 const RIGHTS = ["view", "change", "delete"] as const;
-const NOTHING: Rights = { view: false, change: false, delete: false };
+const NO_RIGHTS: Rights = { view: false, change: false, delete: false };
 /** Entries of one list in a body. */
 const MAX_ENTRIES = 1000;
 /** By kind: the list in a body, the names of an entry, and how entries are shown. */
@@ -102,8 +102,8 @@ export class Sharing {
       const left = new Map(before);
       for (const { rid: grantee, given } of entries) {
         left.delete(grantee);
-        const was = before.get(grantee)?.rights ?? NOTHING;
-        const rights = combine(kind, mode === "merge" ? was : NOTHING, given);
+        const was = before.get(grantee)?.rights ?? NO_RIGHTS;
+        const rights = combine(kind, mode === "merge" ? was : NO_RIGHTS, given);
         checkGain(kind, was, rights, giver);
         this.#store({ object_kind: resource.name, object_rid: rid }, kind, grantee, rights, actor);
       }

@@ -14,7 +14,7 @@ import type { Journal } from "./journal.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
-import { areUnchanged, FEW, type PlannedUpdate, recordAll, ROWS } from "./uniform-update.ts";
+import { areUnchanged, FEW_CHANGES, type PlannedUpdate, recordAll, ROWS } from "./uniform-update.ts";
 
 type Write = RecordWrite & { after: StoredRecord };
 
@@ -171,7 +171,7 @@ export class UniformAnnotations {
    * checked one after another.
    */
   revert(changes: readonly Change[], actor: Actor): boolean {
-    if (changes.length <= FEW) return false;
+    if (changes.length <= FEW_CHANGES) return false;
     const [{ after: first }] = changes;
     const { object_kind, annotation_type } = first;
     const isUniform = changes.every(

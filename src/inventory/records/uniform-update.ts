@@ -33,7 +33,7 @@ interface UniformUpdate {
 const RIGHTS = new Set(["public", "owner", "owned_by"]);
 
 /** Changes up to which a batch is undone record by record. */
-export const FEW = 100;
+export const FEW_CHANGES = 100;
 /** Rows with different values that are written by one statement. */
 export const ROWS = 20_000;
 
@@ -164,7 +164,7 @@ export class UniformUpdates {
    * writes nothing, if the records have to be checked one after another.
    */
   revert(changes: readonly Change[], actor: Actor): boolean {
-    if (changes.length <= FEW) return false;
+    if (changes.length <= FEW_CHANGES) return false;
     const [{ resource }] = changes;
     const names = [...new Set(changes.flatMap(({ before }) => Object.keys(before ?? {})))];
     const isUniform = changes.every((change) => change.op === "update" && change.resource === resource);

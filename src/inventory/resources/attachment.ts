@@ -4,7 +4,7 @@ import { columnName } from "../model/resource.ts";
 import { subResource } from "./sub-resource.ts";
 
 /** Characters of a preview, and bytes of the longest file that has one. */
-const PEEK = 200;
+const PEEK_LENGTH = 200;
 const PEEK_FILE = 65_536;
 const TEXTUAL = /^(text\/|application\/(json|xml|.*\+(json|xml))$)/;
 
@@ -47,7 +47,9 @@ export const attachment = subResource({
     }),
     size: integer("Size in bytes."),
     sha256: text("SHA-256 of the content."),
-    peek: printedField(`First ${PEEK} characters of a text of at most ${PEEK_FILE / 1024} KB; else empty.`),
+    peek: printedField(
+      `First ${PEEK_LENGTH} characters of a text of at most ${PEEK_FILE / 1024} KB; else empty.`,
+    ),
     object_id: printedField("Id of the record."),
     content_type: printedField("Number of the kind of record.", Shape.Integer()),
     url: address("Address of the file."),
@@ -73,6 +75,6 @@ export const attachment = subResource({
 
 function beginning(query: Query, sha256: string): string {
   const text = "SELECT substr(content, 1, ?) AS bytes FROM main.attachment_content WHERE sha256 = ?";
-  const bytes = query.get({ text, args: [PEEK * 4, sha256] })?.bytes as unknown as Uint8Array;
-  return new TextDecoder().decode(bytes).slice(0, PEEK).toWellFormed();
+  const bytes = query.get({ text, args: [PEEK_LENGTH * 4, sha256] })?.bytes as unknown as Uint8Array;
+  return new TextDecoder().decode(bytes).slice(0, PEEK_LENGTH).toWellFormed();
 }

@@ -87,7 +87,7 @@ function gridIn({ grid_rows: rows, grid_columns: columns, numbering }: StoredRec
 }
 
 /** Occupied positions that an error names. */
-const NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Checks that a changed grid still has every occupied position. */
 const GRID_FIELDS = ["grid_rows", "grid_columns", "numbering"];
@@ -102,8 +102,8 @@ function checkGrid(...[record, previous, context]: Parameters<NonNullable<Resour
     .map(({ position }) => String(position))
     .filter((position) => !grid || findSlot(grid, position) === undefined);
   if (lost.length === 0) return {};
-  const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : "";
-  const named = `${lost.slice(0, NAMED).join(", ")}${more}`;
+  const more = lost.length > MAX_NAMED ? ` and ${lost.length - MAX_NAMED} more` : "";
+  const named = `${lost.slice(0, MAX_NAMED).join(", ")}${more}`;
   return {
     [changed[0]]: `The new grid lacks positions that are occupied: ${named}. Move these items first.${evictionHint(context, Number(record.rid))}`,
   };

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
-import { receive, SILENCE } from "../../platform/body.ts";
+import { receive, MAX_SILENCE } from "../../platform/body.ts";
 import { createDirectory } from "../../platform/owned-file.ts";
 import type { Report } from "../../tasks/task.ts";
 
@@ -61,7 +61,7 @@ export async function streamToDisk(
       report.say(`Receiving: ${megabytes(bytes)}${declared === null ? "" : ` of ${megabytes(declared)}`}`);
       if (declared) report.at(bytes / declared);
     };
-    await receive(request, take, SILENCE);
+    await receive(request, take, MAX_SILENCE);
     if (declared !== null && bytes !== declared)
       throw new Problem("malformed", "The connection was lost before the file was complete. Send it again.");
     fsyncSync(file);

@@ -18,7 +18,7 @@ export function readRetention(setting: string): Retention {
 /** Path of a file that backups share, which names the key if it is encrypted. */
 export const SHARED = /^(?:corpora\/.*\.labc|features\/.*\.features)(\.[0-9a-f]{16})?\.zst$/;
 /** Backups before migrations that are kept in addition. */
-const UPGRADES = 3;
+const KEPT_UPGRADES = 3;
 const DAY = 86_400_000;
 
 type Dated = { manifest: Pick<Manifest, "created" | "reason" | "damaged"> };
@@ -49,7 +49,9 @@ function chooseKept<T extends Dated>(backups: readonly T[], retention: Retention
   // 1970-01-01 was a Thursday.
   keepLast(retention.weeks, (created) => String(Math.floor((Date.parse(created) / DAY + 3) / 7)));
   keepLast(retention.months, (created) => created.slice(0, 7));
-  for (const backup of newestFirst.filter(({ manifest }) => manifest.reason === "upgrade").slice(0, UPGRADES))
+  for (const backup of newestFirst
+    .filter(({ manifest }) => manifest.reason === "upgrade")
+    .slice(0, KEPT_UPGRADES))
     kept.add(backup);
   return kept;
 }

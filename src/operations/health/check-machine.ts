@@ -18,7 +18,7 @@ import { memoryLimit } from "../../platform/memory.ts";
 const MEGABYTE = 1_000_000;
 const DAY = 86_400_000;
 /** Days before the end of a certificate at which to warn. */
-const SOON = 14;
+const EXPIRY_WARNING_DAYS = 14;
 
 /** Checks owner and mode of the data directory and its files. @param uid of this process; undefined on Windows */
 export function checkPermissions(directory: string, uid: number | undefined): CheckResult[] {
@@ -189,7 +189,7 @@ export function checkCertificate(certificate: string, key: string, now: number):
     const until = `${certificate} is valid until ${new Date(pair.validTo).toISOString().slice(0, 10)}`;
     const remedy = "Renew it; the server reloads it by itself.";
     if (days < 0) checks.problem(`${until}: it has expired.`, remedy);
-    else if (days < SOON) checks.warning(`${until}, ${days} more days.`, remedy);
+    else if (days < EXPIRY_WARNING_DAYS) checks.warning(`${until}, ${days} more days.`, remedy);
     return checks.orOk(`${until}.`);
   } catch (error) {
     checks.problem(

@@ -12,7 +12,7 @@ interface ClientOptions {
   idle?: number;
 }
 
-const IDLE = 600_000;
+const IDLE_MILLISECONDS = 600_000;
 
 /** The computations of the thread, for the searches of callers. */
 export const makeComputations = (client: ProteomeSearchClient): Computations => ({
@@ -98,7 +98,7 @@ export class ProteomeSearchClient {
     this.#timer = setTimeout(() => {
       if (this.#isBusy || this.#waiting.size > 0) void this.call({ do: "check" }).catch(() => {});
       else this.close();
-    }, this.options.idle ?? IDLE);
+    }, this.options.idle ?? IDLE_MILLISECONDS);
     this.#timer.unref();
   }
 }

@@ -98,7 +98,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
   const { id, mayChange } = own;
   const state = own.isCancelled ? "cancelled" : search.state;
   const { corpus, pattern, model, organism } = request;
-  const { searched, missing, matching, rows: found } = own.isCancelled ? NOTHING : search.table();
+  const { searched, missing, matching, rows: found } = own.isCancelled ? EMPTY_TABLE : search.table();
   const source = makeSource(request, synonyms);
   const rows = rowsFor(found, query, pattern.name, source);
   const { offset, limit, ...view } = query;
@@ -136,7 +136,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
 }
 
 /** The part of a computation, needed by other searches, that a cancelled search shows. */
-const NOTHING: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows: [] };
+const EMPTY_TABLE: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows: [] };
 
 /** The rows that were last filtered by their features: notes of all rows take longer than those of a page. */
 let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly ProteomeRow[] } | undefined;

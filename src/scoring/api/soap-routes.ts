@@ -57,7 +57,7 @@ const XML = "text/xml; charset=utf-8";
 const GUIDE = "help/soap";
 
 /** Bytes up to which a message is read in one piece. */
-const SMALL = 65_536;
+const SMALL_MESSAGE = 65_536;
 
 const TEXT = { type: "string" as const };
 /** Messages of SOAP 1.1 and 1.2. */
@@ -220,7 +220,7 @@ async function receive(options: SoapOptions, request: Request): Promise<Envelope
   const contentType = request.headers.get("content-type");
   const reading: EnvelopeOptions = { contentType, namespace, limits };
   // Reading a small message in one piece is faster than as a stream of one chunk.
-  if (body === undefined && declared > 0 && declared <= SMALL)
+  if (body === undefined && declared > 0 && declared <= SMALL_MESSAGE)
     return readWholeEnvelope(await readBody(request, receiveTimeout), reading);
   if (body === undefined) reserveBody(request);
   const abort = new AbortController();

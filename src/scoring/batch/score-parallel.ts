@@ -18,7 +18,7 @@ export interface ParallelOptions {
 }
 
 /** Questions per worker that may run ahead of the next result: slow ones block nobody, and few results wait in memory. */
-const AHEAD = 8;
+const MAX_AHEAD = 8;
 
 /** Questions whose homologs are searched together. */
 interface Group {
@@ -92,7 +92,7 @@ class ParallelRun {
   /** Scores the next question if its hits are known, else joins a search. */
   #taskFor(worker: Worker): WorkerTask | SearchTask | null {
     const { model, corpusPath, workers, options = {} } = this.options;
-    const end = Math.min(this.questions.length, this.#delivered + workers * AHEAD);
+    const end = Math.min(this.questions.length, this.#delivered + workers * MAX_AHEAD);
     const group = this.#groups[this.#next];
     if (this.#next < end && group.search.isOver) {
       const { sequence, patterns } = this.questions[this.#next];

@@ -30,14 +30,14 @@ export interface FamiliesFile {
 }
 
 const FORMAT = 2;
-const ENDING = ".families";
+const EXTENSION = ".families";
 const FILE_ENDING = ".labf";
 
 const stripExtension = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
 
 /** Directory of a corpus's families, which belong to that content and method version. */
 export const familiesPath = (corpusPath: string): string =>
-  `${stripExtension(corpusPath)}.${METHOD}${ENDING}`;
+  `${stripExtension(corpusPath)}.${METHOD}${EXTENSION}`;
 
 const displayName = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
 
@@ -154,7 +154,7 @@ export function removeFamilies(corpusPath: string, kept?: string): void {
   const stem = `${basename(stripExtension(corpusPath))}.`;
   if (!statSync(directory, { throwIfNoEntry: false })) return;
   for (const name of readdirSync(directory)) {
-    if (name.startsWith(stem) && name.endsWith(ENDING) && name !== `${stem}${kept}${ENDING}`)
+    if (name.startsWith(stem) && name.endsWith(EXTENSION) && name !== `${stem}${kept}${EXTENSION}`)
       rmSync(join(directory, name), { recursive: true, force: true });
   }
 }

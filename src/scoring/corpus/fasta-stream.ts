@@ -11,7 +11,7 @@ const UTF16_MARKS = { "utf-16le": [0xff, 0xfe], "utf-16be": [0xfe, 0xff] };
 const HEAD = 4;
 
 /** Formats that users mistake for text, and what to do about them. */
-const FOREIGN: [first: number[], is: string][] = [
+const UNSUPPORTED_FORMATS: [first: number[], is: string][] = [
   [
     [0x50, 0x4b, 0x03, 0x04],
     "a ZIP archive, or a Word or Excel document: unpack it, or save it as plain text",
@@ -75,7 +75,7 @@ async function opened(
 }
 
 async function* toUtf8(head: Uint8Array, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const foreign = FOREIGN.find(([first]) => begins(head, first));
+  const foreign = UNSUPPORTED_FORMATS.find(([first]) => begins(head, first));
   if (foreign) {
     throw new Problem(
       "invalid_request",

@@ -117,7 +117,7 @@ export function annotate(
 ): ResultFeatures {
   const files = featureFilesIn(source.dataDirectory);
   const query = prediction.alignment?.query ?? "";
-  const own = files.isEmpty || query === "" ? NONE : featuresOfQuery(files, query, identifier);
+  const own = files.isEmpty || query === "" ? NO_FEATURES : featuresOfQuery(files, query, identifier);
   const homologs = files.isEmpty ? [] : homologInstances(files, prediction, source);
   const notes = prediction.patterns.flatMap((pattern) => {
     const isSame = motifComparison(pattern.name, source.synonyms);
@@ -133,7 +133,7 @@ export const withNotes = (report: PredictionReport, source: FeatureSource): Anno
     : { ...report, notes: annotate(report, source).notes };
 
 type OwnFeatures = Pick<ProteinFeatures, "features" | "flagged"> & { accession: string | null };
-const NONE: OwnFeatures = { accession: null, features: [], flagged: {} };
+const NO_FEATURES: OwnFeatures = { accession: null, features: [], flagged: {} };
 
 /** Features of the protein with the query's sequence, of several the one of its name; else those of its name, flagged. */
 function featuresOfQuery(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
@@ -142,7 +142,7 @@ function featuresOfQuery(files: FeatureFiles, query: string, identifier: string)
   const found = same.find((one) => one.accession === accession) ?? same[0];
   if (found) return found;
   const named = accession === "" ? undefined : files.findByAccession([accession]).get(accession);
-  if (!named) return NONE;
+  if (!named) return NO_FEATURES;
   const sequence = named.features.length + (named.flagged.sequence ?? 0);
   return { accession: named.accession, features: [], flagged: { ...named.flagged, sequence } };
 }

@@ -80,7 +80,7 @@ export const SCHEMA = `
   CREATE TABLE known (accession TEXT NOT NULL, md5 TEXT NOT NULL, flag TEXT, features TEXT NOT NULL) STRICT;`;
 export const INDEXES =
   "CREATE INDEX by_accession ON known (accession); CREATE INDEX by_sequence ON known (md5);";
-const ENDING = ".features";
+const EXTENSION = ".features";
 /** Audit entry of an import. */
 const ADD_ACTION = "features.add";
 /** Milliseconds after which an unfinished file belongs to no import: its process would have written. */
@@ -245,7 +245,7 @@ export class FeatureFiles {
 
   #names(): string[] {
     return existsSync(this.directory)
-      ? readdirSync(this.directory).filter((name) => name.endsWith(ENDING))
+      ? readdirSync(this.directory).filter((name) => name.endsWith(EXTENSION))
       : [];
   }
 
@@ -266,7 +266,7 @@ export class FeatureFiles {
 
   #path(name: string): string {
     const stem = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 16);
-    return join(this.directory, `${stem}${ENDING}`);
+    return join(this.directory, `${stem}${EXTENSION}`);
   }
 
   close(): void {

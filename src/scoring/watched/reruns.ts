@@ -22,7 +22,7 @@ interface RerunOptions {
 
 const INTERVAL = 5000;
 /** Milliseconds in which changes of jobs count as one. */
-const PAUSE = 50;
+const PAUSE_MILLISECONDS = 50;
 /** Matches that are kept of a change; the comparison of the results has all. */
 const MAX_MATCHES = 20;
 
@@ -61,7 +61,7 @@ export class Reruns {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
       void this.advance();
-    }, PAUSE);
+    }, PAUSE_MILLISECONDS);
   }
 
   /** Cancels the reruns of a user. */

@@ -12,7 +12,7 @@ import { makeGrid, findLevel, type Measure, ordered, STEPS } from "./heat-map-gr
 import { findMatch, findKind, type Row } from "./rows.ts";
 
 /** Proteins that appear before "Show all". */
-const FIRST = 100;
+const FIRST_SIZE = 100;
 
 /** Proteins as rows and motifs as columns, each cell with the figure of the best match. */
 export function HeatMap({ rows }: { rows: readonly Row[] }) {
@@ -22,7 +22,7 @@ export function HeatMap({ rows }: { rows: readonly Row[] }) {
   const order = { measure, proteins: query.get("proteins") ?? "", motifs: query.get("motifs") ?? "" };
   const grid = useMemo(() => makeGrid(rows), [rows]);
   const { proteins, motifs } = ordered(grid, order);
-  const shown = all ? proteins : proteins.slice(0, FIRST);
+  const shown = all ? proteins : proteins.slice(0, FIRST_SIZE);
   const sortBy = (what: "proteins" | "motifs", name: string): void =>
     setQuery(
       { [what]: order[what] === name ? `-${name}` : order[what] === `-${name}` ? null : name },

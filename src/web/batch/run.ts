@@ -15,7 +15,7 @@ export type Outcome =
 /** Results and states that are requested at once. */
 const REQUESTS = 6;
 /** Milliseconds between requests, and after a temporary error. */
-const PAUSE = 800;
+const PAUSE_MILLISECONDS = 800;
 const RETRY = 3000;
 
 const isTemporary = (error: unknown): error is ApiError =>
@@ -73,7 +73,7 @@ export class BatchRun {
     while (!this.#isStopped) {
       const next = this.outcomes.findIndex(({ kind }) => kind === "unsent" || kind === "active");
       if (next < 0) return;
-      let wait = PAUSE;
+      let wait = PAUSE_MILLISECONDS;
       try {
         const found = await this.read(next, this.items);
         for (const item of found) this.items[item.position] = item;

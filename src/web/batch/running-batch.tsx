@@ -120,7 +120,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         first={200}
         filtersAbove
         columns={COLUMNS}
-        own={OWN}
+        own={OWN_COLUMNS}
         actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}
         download={
           task
@@ -211,7 +211,7 @@ function BatchProgress(props: { task: BatchTask | null; total: number; done: num
 /** Columns that are shown by default. */
 const COLUMNS = "query motif overall_verdict overall_p start kept cs expected z matches".split(" ");
 
-const OWN: Readonly<Record<string, PageColumn<Row>>> = {
+const OWN_COLUMNS: Readonly<Record<string, PageColumn<Row>>> = {
   query: {
     title: "Protein",
     cell: ({ query, protein }) => <ProteinCell identifier={query} of={protein ?? null} />,

@@ -54,7 +54,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     ],
   },
 ];
-const FOOT: readonly Link[] = [
+const FOOTER_LINKS: readonly Link[] = [
   { name: "Help", path: "/help", icon: "book-open" },
   { name: "API reference", path: "/docs", icon: "braces" },
 ];
@@ -67,8 +67,8 @@ const BOTTOM_BAR: readonly Link[] = [
   { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
 ];
 /** All other pages, in a menu of the bar. */
-const MORE: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...FOOT].filter(({ path }) =>
-  BOTTOM_BAR.every((link) => link.path !== path),
+const MORE_LINKS: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...FOOTER_LINKS].filter(
+  ({ path }) => BOTTOM_BAR.every((link) => link.path !== path),
 );
 
 /** Pages that belong to a link whose path they do not begin with. */
@@ -115,7 +115,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             </div>
           ))}
           <ul class="rail-foot">
-            {FOOT.map((link) => (
+            {FOOTER_LINKS.map((link) => (
               <RailLink key={link.path} link={link} isCurrent={findCurrent([link], path) !== undefined} />
             ))}
           </ul>
@@ -154,7 +154,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             More
           </button>
           <div id="more-pages" class="menu-body" popover="auto">
-            {MORE.filter(isShown).map((link) => (
+            {MORE_LINKS.filter(isShown).map((link) => (
               <a
                 key={link.path}
                 href={href(link.path)}

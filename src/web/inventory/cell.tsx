@@ -25,7 +25,7 @@ interface CellProps {
 }
 
 /** Kinds of values that may be long: they give way where the table would be wider than the page. */
-const LONG: ReadonlySet<string> = new Set(["text", "reference", "json"]);
+const LONG_KINDS: ReadonlySet<string> = new Set(["text", "reference", "json"]);
 
 /** A value in a table. A click edits it; beside a link there is a button for that. */
 export function Cell(props: CellProps) {
@@ -34,7 +34,7 @@ export function Cell(props: CellProps) {
   const button = useRef<HTMLButtonElement>(null);
   const field = findField(of, name);
   const value = <Value value={row.values[name]} field={field} suffix={findSuffix(of, row, name)} />;
-  const isLong = field !== undefined && LONG.has(field.kind) && !hasWords(field);
+  const isLong = field !== undefined && LONG_KINDS.has(field.kind) && !hasWords(field);
   const look = isLong ? "cell cell-long" : "cell";
   if (!row.mayChange || !isEditable(field))
     return isLong ? (

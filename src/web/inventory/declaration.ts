@@ -166,8 +166,8 @@ export const isCommon = (field: FieldInfo | undefined): boolean =>
 const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !== "computed";
 
 /** Characters from which a text is prose, for which few lists have room. */
-const PROSE = 5000;
-export const isProse = ({ max_length }: FieldInfo): boolean => (max_length ?? 0) >= PROSE;
+const PROSE_LENGTH = 5000;
+export const isProse = ({ max_length }: FieldInfo): boolean => (max_length ?? 0) >= PROSE_LENGTH;
 
 /** Names of the fields that complete the values of others, such as units. */
 const suffixesIn = ({ fields }: Pick<Declaration, "fields">): Set<string | undefined> =>

@@ -10,7 +10,7 @@ import type { Report } from "./import-run.ts";
 import { formatText } from "./record.tsx";
 
 /** Maximum of rows shown besides those with errors, and of all. */
-const FIRST = 10;
+const FIRST_ROWS = 10;
 const MOST = 100;
 
 /** Effects of an import, or the errors that prevent it, in the cells of the file. */
@@ -98,7 +98,7 @@ export function ImportedChanges(props: {
           ]}
           rows={changes}
           rowKey={({ row }) => row}
-          first={{ rows: FIRST, of: pluralize(changes.length, "change") }}
+          first={{ rows: FIRST_ROWS, of: pluralize(changes.length, "change") }}
         />
       )}
       {updated > changes.length && onDownload && (
@@ -173,7 +173,7 @@ function Cells({ report, cells: [headers, ...lines] }: { report: Report; cells: 
   const wrong = new Set(report.errors.map(({ row }) => row));
   const shown = lines
     .map((cells, i): FileRow => ({ cells, row: i + 2 }))
-    .filter(({ row }, i) => wrong.has(row) || i < FIRST)
+    .filter(({ row }, i) => wrong.has(row) || i < FIRST_ROWS)
     .slice(0, MOST);
   const errorAt = (row: number, column: string) => {
     const message = messages.get(`${row} ${column}`);

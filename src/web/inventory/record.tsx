@@ -296,13 +296,13 @@ export const State = ({ values }: { values: StockValues }) => (
 );
 
 /** Days before an expiry from which it is marked. */
-const SOON = 30;
+const EXPIRING_DAYS = 30;
 const WEEK = 7;
 
 /** The time until an expiry, if it is near. */
 export function ExpiryTag({ day }: { day: string }) {
   const days = daysTo(day);
-  if (days > SOON) return null;
+  if (days > EXPIRING_DAYS) return null;
   return (
     <Tag tone={days < WEEK ? "danger" : "warn"}>
       {days < 0 ? "expired" : days === 0 ? "today" : pluralize(days, "day")}

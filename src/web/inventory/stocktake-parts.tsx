@@ -79,7 +79,7 @@ export function Answer({ count: { counts } }: { count: Count }) {
 }
 
 type RemoveScan = ((code: string) => Promise<void>) | undefined;
-const FIRST = 100;
+const FIRST_ITEMS = 100;
 
 /** Records in one state, or unknown codes. */
 export function Lines(props: {
@@ -94,7 +94,7 @@ export function Lines(props: {
     <Card title={title} count={formatCount(lines.length)} bare>
       <ul class="list">
         {lines.length === 0 && <li class="muted">{empty}</li>}
-        {lines.slice(0, showsAll ? lines.length : FIRST).map((line) => (
+        {lines.slice(0, showsAll ? lines.length : FIRST_ITEMS).map((line) => (
           <li key={line.code ?? line.id}>
             <span class="grow">
               {line.name === undefined ? (
@@ -120,10 +120,10 @@ export function Lines(props: {
             )}
           </li>
         ))}
-        {!showsAll && lines.length > FIRST && (
+        {!showsAll && lines.length > FIRST_ITEMS && (
           <li>
             <Button look="quiet" small onClick={() => setShowsAll(true)}>
-              {formatCount(lines.length - FIRST)} more
+              {formatCount(lines.length - FIRST_ITEMS)} more
             </Button>
           </li>
         )}

@@ -10,7 +10,7 @@ import { readList } from "../inventory/read-list.ts";
 /** Work without a network on this device: switched on by people, cleared when they sign out. */
 
 /** Milliseconds after which the snapshot is taken again. */
-const FRESH = 15 * 60_000;
+const FRESH_MILLISECONDS = 15 * 60_000;
 
 type Person = Snapshot["person"];
 
@@ -94,7 +94,7 @@ export async function updateDevice(person: Person): Promise<void> {
   await register();
   await sendWaiting();
   const kept = await snapshot();
-  if (!kept || Date.now() - kept.at > FRESH) await refreshSnapshot(person);
+  if (!kept || Date.now() - kept.at > FRESH_MILLISECONDS) await refreshSnapshot(person);
 }
 
 async function register(): Promise<void> {

@@ -21,7 +21,7 @@ import { currentBatchQuery } from "../score/old-addresses.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 /** Batches that are listed. */
-const RECENT = 20;
+const MAX_RECENT = 20;
 
 function BatchPage() {
   const { id } = useParams();
@@ -85,7 +85,7 @@ function RecentBatches() {
   const isAdministrator = useSession()?.user.is_superuser === true;
   const [owner, setOwner] = useState<"me" | "all">("me");
   const tasks = useLoaded(owner, (signal) =>
-    call("GET /api/tasks/", { query: { kind: "batch", limit: RECENT, owner }, signal }),
+    call("GET /api/tasks/", { query: { kind: "batch", limit: MAX_RECENT, owner }, signal }),
   );
   const batches = tasks.value?.results ?? [];
   if (batches.length === 0 && !isAdministrator) return null;

@@ -17,7 +17,7 @@ import { ScanMatches } from "../score/scan-matches.tsx";
 
 const PATH = "/api/scoring/scans";
 /** Milliseconds between two looks whether all scans have finished. */
-const WAIT = 1500;
+const POLL_MILLISECONDS = 1500;
 
 type Protein = JointScanObject["proteins"][number];
 
@@ -69,7 +69,7 @@ async function finished(jobs: readonly string[], signal: AbortSignal): Promise<J
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "not_finished") throw error;
     }
-    await pause(WAIT, signal);
+    await pause(POLL_MILLISECONDS, signal);
   }
 }
 

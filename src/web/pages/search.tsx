@@ -13,7 +13,7 @@ import {
   type Found,
   type FoundAnywhere,
   recordHref,
-  LONGEST,
+  MAX_QUERY_LENGTH,
   proteinName,
   scorePage,
   searchAnywhere,
@@ -69,7 +69,7 @@ function SearchForm({ q, onSearch }: { q: string; onSearch: (text: string) => vo
         type="search"
         placeholder="Names, barcodes, ids, descriptions, annotations, notes, files"
         value={text}
-        maxLength={LONGEST}
+        maxLength={MAX_QUERY_LENGTH}
         autocomplete="off"
         autocapitalize="none"
         focus={q === ""}

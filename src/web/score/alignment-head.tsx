@@ -21,7 +21,7 @@ const RULER = 26;
 /** Height of a capital letter at its font size in the style sheet. */
 const CAPITAL = 10.2;
 /** Letters less tall than this cannot be read. */
-const LEAST = 1.5;
+const MIN_HEIGHT = 1.5;
 
 /** Sequence logo, positions, and the marks that open insertions. */
 export function AlignmentHead({ family, slots, range, match, toggle, height }: HeadProps) {
@@ -64,7 +64,7 @@ function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y
   let base = y;
   const letters = makeLogo(family.homologs, family.weights, column).flatMap(({ residue, bits }) => {
     const height = (bits / MOST_BITS) * LOGO;
-    if (height < LEAST) return [];
+    if (height < MIN_HEIGHT) return [];
     const bottom = base;
     base -= height;
     return { residue, bottom, stretch: height / CAPITAL };

@@ -35,7 +35,7 @@ interface Sides {
 }
 const WIDE: Sides = { tree: 88, names: 100, name: 190, marks: 298, residues: 314 };
 const NARROW: Sides = { tree: 0, names: 12, name: 104, marks: 126, residues: 140 };
-const ROOM = 620;
+const MIN_WIDE_WIDTH = 620;
 /** Rows and columns are drawn in blocks, so that scrolling rarely draws any. */
 const BLOCK = { rows: 8, slots: 16 };
 
@@ -119,7 +119,7 @@ function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMa
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 1000, height: 320 });
   const [scrolled, setScrolled] = useState({ left: 0, top: 0 });
-  const sides = size.width < ROOM ? NARROW : WIDE;
+  const sides = size.width < MIN_WIDE_WIDTH ? NARROW : WIDE;
   const [rows, columns] = [family.rows.length, countSlots(slots)];
   const total: Size = { width: sides.residues + columns * COLUMN + 8, height: HEAD + rows * ROW + 8 };
   const body: Size = {

@@ -20,13 +20,16 @@ const isPoint = ({ start, end }: Feature): boolean => start === end;
 const isPoints = ({ features }: FeatureLanes): boolean => features.every(isPoint);
 
 /** Room for the track's label and note. */
-const LEAST = 24;
+const MIN_LABEL_WIDTH = 24;
 
 /** Points share one lane, with labels below. */
 export const lanesHeight = (data: FeatureLanes): number =>
   isPoints(data)
-    ? LEAST
-    : Math.max(LEAST, LANE * (1 + data.features.reduce((most, { lane }) => Math.max(most, lane), 0)));
+    ? MIN_LABEL_WIDTH
+    : Math.max(
+        MIN_LABEL_WIDTH,
+        LANE * (1 + data.features.reduce((most, { lane }) => Math.max(most, lane), 0)),
+      );
 
 /** The text names the feature. */
 export function FeatureTrack({ data, plot }: { data: FeatureLanes; plot: Plot }) {

@@ -82,11 +82,11 @@ export function inLanes(features: readonly Feature[]): (Feature & { lane: number
 }
 
 /** Number of residues next to a match in which modifications are listed. */
-const NEAR = 5;
+const NEAR_RESIDUES = 5;
 
 /** Features that overlap a match, and modifications near it, in the order of the groups. */
 export const featuresAt = (features: readonly Feature[], { from, to }: Span): Feature[] => {
-  const reach = ({ group }: Feature): number => (group === "ptm" ? NEAR : 0);
+  const reach = ({ group }: Feature): number => (group === "ptm" ? NEAR_RESIDUES : 0);
   return features
     .filter((one) => one.end >= from - reach(one) && one.start <= to + reach(one))
     .toSorted(

@@ -142,7 +142,7 @@ function Conservation({ match }: { match: NumberedMatch }) {
   );
 }
 
-const FOR = "mark tone-likely";
+const EVIDENCE_FOR_CLASS = "mark tone-likely";
 
 const Swatch = ({ kind }: { kind: string }) => (
   <svg width="12" height="8" aria-hidden="true">
@@ -151,7 +151,7 @@ const Swatch = ({ kind }: { kind: string }) => (
 );
 
 /** Contribution that fills half of a bar. */
-const FULL = 2;
+const FULL_SCALE = 2;
 
 function Evidence({ contributions, z }: { contributions: Contributions; z: number }) {
   const names = Object.keys(contributions) as (keyof Contributions)[];
@@ -168,7 +168,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
         <caption>
           Evidence{" "}
           <span class="legend">
-            <Swatch kind={FOR} /> for <Swatch kind="against" /> against
+            <Swatch kind={EVIDENCE_FOR_CLASS} /> for <Swatch kind="against" /> against
           </span>
         </caption>
         <thead class="unseen">
@@ -206,11 +206,11 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
 }
 
 function Bar({ value }: { value: number }) {
-  const width = Math.min(1, Math.abs(value) / FULL) * 50;
+  const width = Math.min(1, Math.abs(value) / FULL_SCALE) * 50;
   return (
     <svg class="bar" width="100%" height="12" aria-hidden="true">
       <rect
-        class={value < 0 ? "against" : FOR}
+        class={value < 0 ? "against" : EVIDENCE_FOR_CLASS}
         x={`${value < 0 ? 50 - width : 50}%`}
         y="1"
         width={`${width}%`}

@@ -9,7 +9,7 @@ interface Renamed {
 /** Columns that orders named before. */
 const ORDERS = { score: "cs", "-score": "-cs", verdict: "overall_verdict", "-verdict": "-overall_verdict" };
 const P = { p: "overall_p", "-p": "-overall_p" };
-const NEAR = "5";
+const DEFAULT_DISTANCE = "5";
 
 /** The query with current names; the same one where nothing has changed. */
 function renamed(search: URLSearchParams, { names, values = {} }: Renamed): URLSearchParams {
@@ -45,7 +45,7 @@ export const currentScanQuery = (search: URLSearchParams): URLSearchParams =>
       values: {
         order: P,
         best_of_group: { yes: "true" },
-        phosphosite: { near: NEAR },
+        phosphosite: { near: DEFAULT_DISTANCE },
         known: { known: "true", other: "false" },
       },
     }),
@@ -59,7 +59,7 @@ export const currentProteomeQuery = (search: URLSearchParams): URLSearchParams =
     values: {
       order: { ...P, protein: "accession", "-protein": "-accession" },
       domain: { yes: "outside" },
-      phosphosite: { yes: NEAR },
+      phosphosite: { yes: DEFAULT_DISTANCE },
       known: { yes: "true" },
     },
   });

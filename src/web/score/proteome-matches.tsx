@@ -23,7 +23,7 @@ import { decimal, shorten, VERDICTS } from "./result.ts";
 /** Residues in the cell of a match. */
 const MAX_RESIDUES = 14;
 /** Smallest width of a match in the drawing of its protein, in per cent. */
-const NARROWEST = 3;
+const MIN_WIDTH = 3;
 
 /** Columns that are shown by default. */
 const COLUMNS = ["accession", "label", "start", "disorder", "kept", "z", "overall_p", "q"];
@@ -147,9 +147,9 @@ const Place = ({ of: match }: { of: Match }) => (
       <rect class="mini-base" y="6" width="100%" height="4" rx="2" />
       <rect
         class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
-        x={`${Math.min((100 * (match.start - 1)) / match.protein.length, 100 - NARROWEST)}%`}
+        x={`${Math.min((100 * (match.start - 1)) / match.protein.length, 100 - MIN_WIDTH)}%`}
         y="1"
-        width={`${Math.max(NARROWEST, (100 * (match.end - match.start + 1)) / match.protein.length)}%`}
+        width={`${Math.max(MIN_WIDTH, (100 * (match.end - match.start + 1)) / match.protein.length)}%`}
         height="14"
         rx="1.5"
       />

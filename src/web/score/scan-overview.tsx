@@ -21,7 +21,7 @@ const MAX_DRAWN = 2000;
 /** Width in pixels for which ticks are placed: that of a phone. */
 const TICKS_WIDTH = 420;
 /** Smallest width of a match, in per cent of the protein. */
-const NARROWEST = 0.6;
+const MIN_WIDTH = 0.6;
 
 /** Disorder, and the listed matches of each class type, best first, along the protein. */
 export function ScanOverview(props: {
@@ -106,7 +106,7 @@ export function ScanOverview(props: {
                   key={match.number}
                   class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
                   x={`${x(match.start - 1)}%`}
-                  width={`${Math.max(NARROWEST, x(match.end - match.start + 1))}%`}
+                  width={`${Math.max(MIN_WIDTH, x(match.end - match.start + 1))}%`}
                   y={LANE - HEIGHTS[verdictLabel(match)]}
                   height={HEIGHTS[verdictLabel(match)]}
                 >

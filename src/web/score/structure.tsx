@@ -146,12 +146,12 @@ const isInModel = ({ residues }: StructureModel, { from, to }: Span): boolean =>
   residues.slice(from - 1, to).some((number) => number !== null);
 
 /** Degrees of a turn by an arrow key. */
-const TURN = 10;
+const TURN_DEGREES = 10;
 const KEYS: Readonly<Record<string, (view: StructureView) => void>> = {
-  ArrowLeft: (view) => view.rotate(-TURN, 0),
-  ArrowRight: (view) => view.rotate(TURN, 0),
-  ArrowUp: (view) => view.rotate(0, -TURN),
-  ArrowDown: (view) => view.rotate(0, TURN),
+  ArrowLeft: (view) => view.rotate(-TURN_DEGREES, 0),
+  ArrowRight: (view) => view.rotate(TURN_DEGREES, 0),
+  ArrowUp: (view) => view.rotate(0, -TURN_DEGREES),
+  ArrowDown: (view) => view.rotate(0, TURN_DEGREES),
   "+": (view) => view.zoom(1.25),
   "-": (view) => view.zoom(0.8),
   "0": (view) => view.showAll(),

@@ -25,7 +25,7 @@ interface ViewOptions {
 }
 
 /** Delay in milliseconds after the last turn of the wheel before the address changes: browsers limit such changes. */
-const REST = 200;
+const REST_MILLISECONDS = 200;
 
 /** The residues in view, and ways to change them. While something is dragged, only the tracks follow. */
 export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
@@ -91,7 +91,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
           : clamped(from + sideways / plot.scale, residues, length),
       );
       clearTimeout(resting.current);
-      resting.current = setTimeout(() => show(current.current), REST);
+      resting.current = setTimeout(() => show(current.current), REST_MILLISECONDS);
     },
   };
 }
@@ -121,7 +121,7 @@ type Pointer = TargetedPointerEvent<SVGSVGElement>;
 
 /** Pixels after which a press is a drag, and within which the brush's edges are grabbed. */
 const DRAG = 4;
-const REACH = { mouse: 7, touch: 18 };
+const BRUSH_REACH = { mouse: 7, touch: 18 };
 
 /** A brush over the whole protein cannot move: a new one is drawn. */
 function brushKind(at: number, span: Span, length: number, reach: number): BrushPart {
@@ -167,7 +167,7 @@ export function useGestures(
     const on = isOverview ? overview.plot : plot;
     const at = residueUnder(event, on);
     const kind = isOverview
-      ? brushKind(at, span, length, (isMouse ? REACH.mouse : REACH.touch) / on.scale)
+      ? brushKind(at, span, length, (isMouse ? BRUSH_REACH.mouse : BRUSH_REACH.touch) / on.scale)
       : isMouse
         ? "select"
         : "pan";

@@ -12,9 +12,9 @@ import { VerdictGlyph } from "./verdict.tsx";
 
 /** Width of the labels next to the tracks, and the minimum width of the page for them. */
 const LABELS = 128;
-const ROOM = 560;
+const MIN_WIDE_WIDTH = 560;
 /** Pixels per residue from which letters fit. */
-const READABLE = 8.5;
+const READABLE_WIDTH = 8.5;
 /** Up to this many matches, each is a tab stop; the table lists all. */
 const MAX_STOPS = 60;
 /** Of more motifs than this, those without a match have no lane unless people choose so: a scan tests hundreds. */
@@ -120,7 +120,7 @@ export function ProteinTracks(props: TracksProps) {
   const kept = selected && { from: selected.start, to: selected.end };
   const view = useTrackView({ length, span: props.span, onSpan: props.onSpan, kept });
   const { span } = view;
-  const left = width < ROOM ? 0 : LABELS;
+  const left = width < MIN_WIDE_WIDTH ? 0 : LABELS;
   const plot: Plot = { span, left, width, scale: (width - left) / countResidues(span), y: 0 };
   const whole: Span = { from: 1, to: length };
   const overview: Plot = { ...plot, span: whole, scale: (width - left) / length };
@@ -130,7 +130,7 @@ export function ProteinTracks(props: TracksProps) {
   );
   const { isShown } = useTrackChoice();
   const tracks = all.filter(({ choice }) => !choice || isShown(choice));
-  const sequence = plot.scale >= READABLE ? (result.alignment?.query ?? null) : null;
+  const sequence = plot.scale >= READABLE_WIDTH ? (result.alignment?.query ?? null) : null;
   const rows = stacked([OVERVIEW, sequence ? 28 : 14, ...tracks.map(trackHeight)], left === 0);
   const gestures = useGestures(view, length, plot, { plot: overview, bottom: rows.tops[1] });
   const isWhole = countResidues(span) >= length;

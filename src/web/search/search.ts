@@ -28,7 +28,7 @@ interface SearchOptions {
 }
 
 /** Most characters that the services search for. */
-export const LONGEST = 200;
+export const MAX_QUERY_LENGTH = 200;
 
 /** Asks the inventory for records and people, and the scoring service for proteins. @throws ApiError of both */
 export async function searchAnywhere(
@@ -36,7 +36,7 @@ export async function searchAnywhere(
   { limit, list = null, withDeleted = false }: SearchOptions,
   signal: AbortSignal,
 ): Promise<FoundAnywhere> {
-  const q = text.trim().slice(0, LONGEST);
+  const q = text.trim().slice(0, MAX_QUERY_LENGTH);
   const [records, proteins] = await Promise.allSettled([
     call("GET /api/v2/search/", {
       query: { q, limit, list: list ?? undefined, deleted: withDeleted ? "all" : undefined },

@@ -25,7 +25,7 @@ const useDragStored = draggable<Stored>();
 /** Narrowest slot; wider boxes scroll. */
 const MIN_WIDTH = 20;
 /** Columns from which the slots are too narrow for names. */
-const DENSE = 13;
+const DENSE_COLUMNS = 13;
 
 /**
  * The slots as an ARIA grid: arrow keys, Home and End move, Enter opens, M picks a record up, Enter puts it down, Escape
@@ -75,7 +75,7 @@ export function BoxGrid(props: GridProps) {
       <div class="table-scroll">
         <table
           ref={table}
-          class={columns < DENSE ? "boxgrid" : "boxgrid dense-grid"}
+          class={columns < DENSE_COLUMNS ? "boxgrid" : "boxgrid dense-grid"}
           role="grid"
           aria-label={`${box.label}, ${box.grid_rows} rows, ${columns} columns`}
           onKeyDown={onKeyDown}

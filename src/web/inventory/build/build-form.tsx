@@ -18,7 +18,7 @@ import {
   KINDS,
   toLevel,
   newLevel,
-  OTHER,
+  OTHER_GRID,
   PRESETS,
   previewLevels,
   shownNames,
@@ -140,7 +140,7 @@ function LevelFields(props: {
           onChange={(grid) => onChange({ grid })}
         />
       )}
-      {level.grid === OTHER &&
+      {level.grid === OTHER_GRID &&
         (["rows", "columns"] as const).map((side) => (
           <TextField
             key={side}

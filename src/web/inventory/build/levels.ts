@@ -4,7 +4,7 @@ import { countNames, expandNames, PatternError } from "../../../inventory/model/
 /** The levels of storage that the wizard builds, and the records of each. */
 
 /** A grid whose rows and columns are typed. */
-export const OTHER = "other";
+export const OTHER_GRID = "other";
 
 export interface DraftLevel {
   key: number;
@@ -25,7 +25,7 @@ export const GRIDS: readonly { value: string; name: string }[] = [
   { value: "10x10", name: "10 × 10" },
   { value: "5x5", name: "5 × 5" },
   { value: "8x12", name: "8 × 12" },
-  { value: OTHER, name: "Other" },
+  { value: OTHER_GRID, name: "Other" },
 ];
 
 /** Rows and columns of slots in each record of a level. */
@@ -35,7 +35,7 @@ function parseGrid({
   columns,
 }: DraftLevel): { grid_rows: number; grid_columns: number } | undefined {
   if (grid === "") return undefined;
-  const [grid_rows, grid_columns] = (grid === OTHER ? [rows, columns] : grid.split("x")).map(Number);
+  const [grid_rows, grid_columns] = (grid === OTHER_GRID ? [rows, columns] : grid.split("x")).map(Number);
   return { grid_rows, grid_columns };
 }
 
