@@ -144,8 +144,8 @@ export class Accounts {
   }
 
   /**
-   * Sets the password of the account that a link is for, and ends its sessions.
-   * @returns its row @throws Problem not_found for an invalid key; invalid_request, busy
+   * Sets the password of the account of a link, and ends its sessions. @returns the row of the account @throws Problem
+   * not_found for an invalid key; invalid_request, busy
    */
   async setPasswordByLink(key: string, password: string): Promise<number> {
     const userOfLink = (): number => {

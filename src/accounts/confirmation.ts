@@ -11,8 +11,9 @@ const MINUTE = 60_000;
 const SIGN_IN_AGAIN = "sign in with the provider again, at /api/oidc/sign-in?again=1";
 
 /**
- * Re-authentication of browser sessions before actions that would let somebody at an unlocked computer stay for good, such
- * as creating a token. Tokens belong to programs, and Basic sends the password each time: neither is asked again.
+ * Re-authentication of browser sessions before actions that would give an intruder at an unlocked computer lasting
+ * access, such as creating a token. Tokens belong to programs, and Basic sends the password each time: neither is asked
+ * again.
  */
 export class Confirmations {
   constructor(

@@ -45,7 +45,7 @@ export const makeOwnership = (accounts: { authenticate: (request: Request) => Ac
   },
 });
 
-/** The caller; nobody for one who reads with a session that has ended. */
+/** The caller; anonymous if the session has ended and the request only reads. */
 function findActor(request: Request, accounts: { authenticate: (request: Request) => Actor }) {
   const nobody = { username: null, superuser: false };
   if (!request.headers.has("authorization") && !request.headers.has("cookie")) return nobody;

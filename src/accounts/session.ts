@@ -141,7 +141,7 @@ export class Sessions {
       );
   }
 
-  /** Ends the session of a request. @returns the cookie that deletes its own */
+  /** Ends the session of a request. @returns the cookie that deletes the session cookie */
   close(request: Request): string {
     const secret = this.readSecret(request);
     const end = this.database.transaction((hash: string) => {
@@ -187,13 +187,16 @@ export class Sessions {
     return found !== undefined && this.endWhere(user, "sha256 = ?", found.hash) > 0;
   }
 
-  /** Ends all sessions of an account except that of the request. @returns how many */
+  /** Ends all sessions of an account except the session of the request. @returns the number of ended sessions */
   endOthers(user: number, request: Request): number {
     const own = this.readSecret(request);
     return this.endWhere(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
   }
 
-  /** Ends the sessions that a provider authenticated: of an account, of a session there, or both. @returns how many */
+  /**
+   * Ends sessions that a provider authenticated: of an account, of one session at the provider, or both. @returns their
+   * number
+   */
   endProviderSessions(of: { user?: number; session?: string }, reason: AuditDetail): number {
     const session = of.session ?? null;
     const users = this.database

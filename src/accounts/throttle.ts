@@ -9,7 +9,7 @@ export const LOGIN_FAILURES = 10;
 const FIRST_DELAY = 30_000;
 const LONGEST_DELAY = 900_000;
 const DAY = 86_400_000;
-/** Failed sign-ins with one account from unknown browsers, wherever they are, in an hour. */
+/** Failed sign-ins with one account from unknown browsers at all addresses, in an hour. */
 export const LOGIN_FAILURES_ACCOUNT = 100;
 export const ACCOUNT_WINDOW = 3_600_000;
 /** Failed sign-ins from one address with unknown browsers in five minutes, over all accounts. */
@@ -22,12 +22,12 @@ export interface AttemptCounter {
   wait(key: string): number;
   /** Counts an attempt before its outcome is known, so that parallel attempts cannot exceed the limit. */
   count(key: string): void;
-  /** Takes back one that did not fail. */
+  /** Removes an attempt that did not fail. */
   forgive(key: string): void;
   forget(key: string): void;
 }
 
-/** One attempt, which several counters count, each by a key. */
+/** One attempt, counted by several counters, each by a key. */
 export class Attempt {
   constructor(private readonly counters: readonly (readonly [AttemptCounter, string])[]) {}
 

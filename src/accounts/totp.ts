@@ -24,7 +24,7 @@ export function computeCode(secret: Uint8Array, step: number, digits = DIGITS): 
   return String(number % 10 ** digits).padStart(digits, "0");
 }
 
-/** The step near a time whose code this is; undefined where it is that of none. @param at milliseconds */
+/** The time step near a time that produces this code; undefined if no step does. @param at milliseconds */
 export function matchingStep(secret: Uint8Array, code: string, at: number): number | undefined {
   const given = Buffer.from(code);
   let found: number | undefined;

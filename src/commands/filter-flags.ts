@@ -66,7 +66,7 @@ function givenValue(call: Call, filter: Filter, help: string): string[] | number
 /** Texts separated by commas. */
 export const listIn = (text: string): string[] => text.split(",").flatMap((part) => part.trim() || []);
 
-/** Says that filters by features have no meaning without any. */
+/** Explains that filters by features need imported features. */
 export function warnWithoutFeatures(
   call: Call,
   { features }: Scoring,

@@ -12,7 +12,7 @@ export interface InstalledFile {
   ofGroup?: boolean;
   /** Edited by administrators: an existing file stays, and only --purge removes it. */
   isSetting?: boolean;
-  /** Null for the executable, which is a copy of the one that installs. */
+  /** Content; null for the executable, which is copied from the running one. */
   content: string | null;
 }
 

@@ -68,7 +68,7 @@ export function transferLine(
   return {
     show(bytes, total) {
       const now = performance.now();
-      // Fewer bytes than before: another file begins.
+      // Fewer bytes than before mean that another file begins.
       if (!first || bytes < first.bytes) first = { at: now, bytes };
       const speed = (bytes - first.bytes) / Math.max(1, now - first.at) / 1000;
       line.show(transferText(bytes, total, speed));

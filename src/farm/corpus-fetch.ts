@@ -203,7 +203,7 @@ function requireSpace(part: string, more: number): void {
   );
 }
 
-/** Gives the corpus the calibration that is wanted. */
+/** Stores the requested calibration of the corpus. */
 async function fetchCalibration(
   server: CorpusServer,
   path: string,

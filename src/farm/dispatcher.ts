@@ -156,7 +156,7 @@ export class Dispatcher implements Farm {
     };
   }
 
-  /** Gives up the lease; workers go on with their jobs. */
+  /** Releases the lease; workers continue their jobs. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -359,7 +359,7 @@ export class Dispatcher implements Farm {
     if (withdrawn > 0 || !wasDisconnected) wakePool();
   }
 
-  /** Takes waiting jobs out of the queue, for the pool. */
+  /** Removes waiting jobs from the queue, so that the pool scores them. */
   async #withdrawWaiting(): Promise<void> {
     const queue = this.#current!;
     const ids = [...queue.waiting.keys()];

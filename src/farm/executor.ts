@@ -1,6 +1,6 @@
 import type { JobRequest, JobSource, Lease } from "../scoring/index.ts";
 
-/** The job failed for good; the message is for the client. */
+/** The job failed permanently; the message is for the client. */
 export class JobFailure extends Error {}
 /** The job was not finished here, for a reason outside the job. */
 export class JobReturned extends Error {}

@@ -23,7 +23,7 @@ export interface FamilyDelivery {
   families: StoredFamily[];
   /** True if a job interrupted the task. */
   isInterrupted: boolean;
-  /** Why the task failed; null if it did not. */
+  /** Reason for the failure of the task; null without a failure. */
   failure: string | null;
 }
 

@@ -21,7 +21,7 @@ const [MAX_AHEAD, MAX_BEHIND] = [60_000, 5000];
 
 /** The outcome of a job that ended, or left the queue. */
 export interface Delivery extends RemoteLease {
-  /** Why it failed; null if it did not. */
+  /** Reason for the failure; null without a failure. */
   reason: string | null;
   /** The packed prediction; null if there is none, or it was damaged. */
   packed: Uint8Array<ArrayBuffer> | null;

@@ -42,7 +42,7 @@ export class Reconciler {
     return new Set([...active, ...delivered, ...snapshot.waiting.map(({ id }) => id)]);
   }
 
-  /** Gives jobs that are in no queue back to the database. @returns how many */
+  /** Returns jobs that are in no queue to the database. @returns the number of jobs */
   releaseLost(present: ReadonlySet<string>): number {
     const { jobs } = this.dependencies;
     const lost = jobs.remoteJobs().filter(({ id }) => !present.has(id) && jobs.release(id)).length;

@@ -69,7 +69,7 @@ export interface WorkerRecord {
   corpora: string[];
   /** The queue from which the worker takes jobs; null if none. */
   queue: string | null;
-  /** Why it accepts no jobs; null if it does. */
+  /** Reason why the worker accepts no jobs; null if it accepts jobs. */
   refusal: string | null;
   draining: boolean;
   /** Jobs of the worker and their progress. */
@@ -197,7 +197,7 @@ if holder and holder ~= ARGV[1] then return 0 end
 redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
 return holder and 1 or 2`;
 
-/** Gives the lease up, so that another server may take it at once. */
+/** Releases the lease, so that another server may take it immediately. */
 export async function releaseClaim(redis: Redis): Promise<void> {
   await redis.del(CLAIM, STATE);
 }

@@ -21,7 +21,7 @@ export interface Counts {
   failed: number;
   /** Delivered for a job that had ended. */
   late: number;
-  /** Given back by a worker, or lost with it. */
+  /** Jobs returned by a worker, or lost with it. */
   returned: number;
   /** Jobs in the database that are no longer in the queue. */
   lost: number;
@@ -45,7 +45,7 @@ export interface FarmState {
   waiting: number;
   running: number;
   counts: Counts;
-  /** `fits`: it accepts jobs now. */
+  /** `fits`: the worker accepts jobs now. */
   workers: (WorkerRecord & { fits: boolean })[];
   /** Sentences about workers that do not match the server. */
   mixed: string[];

@@ -91,7 +91,7 @@ export function scoreLong(query: Uint8Array, subject: Uint8Array, bands: Compute
   return best;
 }
 
-/** Same result as `traceScalar`. */
+/** Returns the same result as `traceScalar`. */
 export function traceLong(
   query: Uint8Array,
   subject: Uint8Array,

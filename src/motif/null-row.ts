@@ -2,7 +2,7 @@
 export interface NullRow {
   /** Number of random matches behind the row. */
   matches: number;
-  /** Null below MIN_HOMOLOGS. */
+  /** P value; null below MIN_HOMOLOGS. */
   conservation: readonly number[] | null;
   z: readonly number[];
 }

@@ -8,7 +8,7 @@ export type Observation = "retained" | "shifted" | "lost" | "unknown";
 export interface Chance {
   /** State at the aligned position. */
   exact: number;
-  /** Within the shift, but not at that position. */
+  /** Matches within the allowed shift, but not at the aligned position. */
   near: number;
 }
 

@@ -44,7 +44,7 @@ export interface LdapOptions extends LdapServer, Admission {
   username: string;
   fullName: string;
   email: string;
-  /** Empty without groups. */
+  /** Names of groups; empty without groups. */
   groupBase: string;
   groupFilter: string;
   groupName: string;

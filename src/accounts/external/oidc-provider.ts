@@ -8,7 +8,7 @@ import type { Admission, Person } from "./person.ts";
 export interface OidcOptions extends Admission {
   issuer: string;
   clientId: string;
-  /** Empty for a public client. */
+  /** Client secret; empty for a public client. */
   clientSecret: string;
   scopes: string;
   /** File of trusted certificate authorities; empty for the system's. */

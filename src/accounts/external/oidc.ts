@@ -143,7 +143,7 @@ export class OidcSignIn {
     return redirect(url?.href ?? home, this.idTokenCookie(undefined));
   }
 
-  /** Ends the sessions of somebody who signed out at the provider. @throws Problem too_large, timeout */
+  /** Ends the sessions of a person who signed out at the provider. @throws Problem too_large, timeout */
   async backChannelLogout(request: Request): Promise<Response> {
     const { database, log } = this.parts;
     try {

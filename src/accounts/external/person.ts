@@ -17,7 +17,7 @@ export interface Person extends Subject {
   username: string;
   fullName: string;
   email: string;
-  /** True if the provider vouches for the address. */
+  /** True if the provider has verified the address. */
   isEmailVerified: boolean;
   groups: readonly string[];
   disabled?: boolean;

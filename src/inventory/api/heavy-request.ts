@@ -108,7 +108,7 @@ function isScan({ store: { statements } }: Call, { text, args }: Sql): boolean {
     const steps = statements
       .all({ text: `EXPLAIN QUERY PLAN ${text}`, args })
       .map(({ detail }) => String(detail));
-    // The trigram index finds few rows or all of them; so do conditions on annotations.
+    // The trigram index and conditions on annotations find either few rows or all rows.
     known =
       steps.some((step) => /\bt_(annotations|a\d+)\b/.test(step)) ||
       steps.some((step) => step.includes("VIRTUAL TABLE")) ||

@@ -77,7 +77,7 @@ interface Placed {
   method: Method;
   /** With `:list` where several lists have the operation. */
   pattern: string;
-  /** With the address of the list. */
+  /** Path with the address of the list. */
   path: string;
   /** Path of the route. Lists for clients share theirs, because hundreds of routes would take megabytes. */
   route: string;
@@ -159,7 +159,7 @@ interface RouteOptions extends MountOptions {
   describe: () => Description[];
 }
 
-/** The route of an operation; of lists for clients, that of all of them. */
+/** The route of an operation; lists for clients share one route. */
 function toRoute(
   lists: readonly Placed[],
   { allow, describe, ...options }: RouteOptions,

@@ -17,7 +17,7 @@ const MAX_WAITING = 200;
 const WAITING_PER_CALLER = 20;
 /** Milliseconds that a request waits for a process. */
 const MAX_WAIT = 30_000;
-/** Seconds of computation after which a request is ended; and one that writes. */
+/** Seconds of computation after which a request is ended, and a writing request. */
 const DEADLINE = 60;
 const WRITE_DEADLINE = 600;
 /** Milliseconds after which an idle process is ended. */

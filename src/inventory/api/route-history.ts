@@ -363,7 +363,7 @@ function feedOperation() {
   });
 }
 
-/** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
+/** `users/<name>/history/` and `groups/<name>/history/`: the history of memberships. */
 export const membershipHistoryOperation = (kind: "user" | "group", find: (name: string) => number) =>
   operation(kind === "user" ? "GET /api/v2/users/:user/history/" : "GET /api/v2/groups/:group/history/", {
     access: "signedIn",

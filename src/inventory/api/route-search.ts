@@ -108,10 +108,10 @@ export const searchAllOperation = () =>
     },
   });
 
-/** An administrator, whose searches need what all others need, too. */
+/** An administrator, whose searches need the row sets of all other callers, too. */
 const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], primaryGroup: 0 };
 
-/** Reads, in other processes, what everybody's first search needs. */
+/** Reads the row sets of first searches, in other processes. */
 export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
   const makeCondition: SearchRequest["makeCondition"] = (resource) =>
     parseDeletedFilter(resource, new URLSearchParams());

@@ -12,7 +12,7 @@ import { unzipped, type ZipMember } from "../../platform/zip-file.ts";
  */
 export class ElnContents {
   readonly #known = new Map<ZipMember, FileContent | Problem>();
-  /** Undefined if nothing is to be stored. */
+  /** Text to store; undefined if nothing is stored. */
   readonly #scratch: Database | undefined;
 
   private constructor(stores: boolean) {

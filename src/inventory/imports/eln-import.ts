@@ -116,7 +116,7 @@ export class ElnImporter {
     return effect;
   }
 
-  /** The record that a dataset updates: the one that it was, or one of the same name. */
+  /** The record that a dataset updates: its original, or a record of the same name. */
   #existing(record: ElnRecord, cells: readonly Cell[]): number | undefined {
     return this.#byId(record) ?? this.#fields.find(cells);
   }

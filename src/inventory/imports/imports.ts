@@ -74,7 +74,7 @@ const MAX_ATTEMPTS = 3;
 export class Imports {
   readonly #entries = new Map<string, Entry>();
   readonly #lock: WriteLock;
-  /** Null for a database in memory. */
+  /** Directory; null for a database in memory. */
   readonly #path: string | null;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;

@@ -60,7 +60,7 @@ export function makeLabels(
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
     const steps = places.flatMap((name) => text(record[name]).split(STEP)).filter(Boolean);
-    // The path, which comes last, may have what is before it, too.
+    // The path, which comes last, may repeat the values before it.
     const where = steps.filter((step, i) => steps.lastIndexOf(step) === i);
     const type = text(record.model_type).replaceAll("_", " ").toLowerCase();
     return {

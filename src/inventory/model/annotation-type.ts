@@ -29,7 +29,7 @@ const PREFIX = `${ANNOTATIONS}__`;
 /** All annotations in use, in `fields`. */
 export const ALL_ANNOTATIONS = `${PREFIX}*`;
 
-/** True if a name is `annotations__<type>`, which may go on after further underscores. */
+/** True if a name is `annotations__<type>`, optionally followed by further underscores and a lookup. */
 export const isAnnotationName = (name: string): boolean => name.startsWith(PREFIX);
 
 /** The name by which requests address the annotations of a type: its id if its name is no plain text, or that of several. */

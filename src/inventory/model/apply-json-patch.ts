@@ -6,7 +6,7 @@ import { invalidField } from "./parse-body.ts";
 
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"];
 
-/** True if a body is a JSON Patch: a list of operations, which no record is. */
+/** True if a body is a JSON Patch: a list of operations. */
 export const isPatch = (body: Json): body is Json[] =>
   Array.isArray(body) &&
   body.length > 0 &&

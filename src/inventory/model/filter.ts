@@ -26,7 +26,7 @@ export interface Budget {
   conditions: number;
 }
 
-/** Takes `count` conditions from the budget; false where it does not have as many. */
+/** Takes `count` conditions from the budget; false if too few are left. */
 export function spend(budget: Budget, count: number): boolean {
   budget.conditions -= count;
   return budget.conditions >= 0;

@@ -42,7 +42,7 @@ export const isFileFormat = (format: string | undefined): format is FileFormat =
 
 /** The representation of records in an answer. */
 export interface Representation {
-  /** Undefined leaves it to the Accept header. */
+  /** Format; undefined leaves the choice to the Accept header. */
   format: (typeof FORMATS)[number] | undefined;
   shape: Shape;
   /** Names of the shown fields or spans; undefined means the default fields. */
@@ -376,7 +376,7 @@ function flagParameter(parameters: URLSearchParams, name: string): boolean | und
   return value === 1;
 }
 
-/** After a text in an ordering: numbers in it are compared as numbers. */
+/** Suffix of a text field in an ordering: numbers in the text are compared as numbers. */
 const NATURAL = /__natural$/;
 
 const isNaturallyOrdered = (resources: Resources, resource: Resource, path: readonly string[]): boolean =>

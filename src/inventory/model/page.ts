@@ -46,7 +46,7 @@ export function envelopeText(position: PageInfo, results: readonly string[]): st
   return `${envelopeHead(position)}${results.join(",")}${ENVELOPE_END}`;
 }
 
-/** The envelope up to its first result, and what follows its last one. */
+/** The text of the envelope before the first result and after the last result. */
 export const envelopeHead = (position: PageInfo): string =>
   `${JSON.stringify(position).slice(0, -1)},"results":[`;
 export const ENVELOPE_END = "]}";

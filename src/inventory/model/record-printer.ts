@@ -209,7 +209,7 @@ class Columns {
     return (...given) => ({ name, value: print(...given), category: "property" });
   }
 
-  /** A value behind references: null if the caller may not view the record that it belongs to. */
+  /** A value behind references: null if the caller may not view its record. */
   span(path: readonly string[], name: string): Printer {
     const listed = listPath(this.resources, this.resource, path);
     if (listed) {

@@ -30,7 +30,7 @@ export interface Resource {
   name: string;
   /** Path below `API_ROOT`, such as vocabularies/terms; null if it is only reached through references. */
   segment: string | null;
-  /** Further paths at which clients expect it. */
+  /** Further paths of the list, which clients expect. */
   aliases?: readonly string[];
   /** True if the resource serves clients of LabID and nothing else of labd: pages link its list only from saved views. */
   forClients?: true;

@@ -31,7 +31,7 @@ export class RowSet {
     return ((this.#words[rid >>> 5] >>> (rid & 31)) & 1) === 1;
   }
 
-  /** The rows that are in all of the sets, of which there must be one. */
+  /** The rows that are in all of the sets; requires at least one set. */
   static intersection([first, ...others]: readonly RowSet[]): RowSet {
     const found = new RowSet();
     found.#words = first.#words.slice();

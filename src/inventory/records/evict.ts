@@ -20,7 +20,7 @@ interface Inside {
   rid: number;
   /** Empty without a position. */
   position: string;
-  /** Null if the actor may not view it. */
+  /** Record; null if the actor may not view it. */
   record: { segment: string; id: string; name: string } | null;
 }
 export type Evicted = Pick<Inside, "position" | "record">;

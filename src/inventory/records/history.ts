@@ -39,7 +39,7 @@ export interface Batch {
   id: string;
   /** True if it changed records that the actor may not view. */
   isPartlyVisible: boolean;
-  /** The batch that undid it, unless that was undone, too. */
+  /** The batch that undid this batch, unless its undo was undone. */
   undoneBy: Stored;
   shown: JsonObject;
 }
@@ -49,7 +49,7 @@ export interface BatchFilter {
   kind?: string | undefined;
   /** Microseconds since 1970-01-01 UTC. */
   since?: number | undefined;
-  /** Name of a resource that it changed, or sub-resources of which. */
+  /** Name of a resource whose records or sub-resources the batch changed. */
   resource?: string | undefined;
 }
 

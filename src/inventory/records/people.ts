@@ -177,7 +177,7 @@ export class People {
     );
   }
 
-  /** Has a change of members confirmed that lets somebody in. @throws what `confirm` throws */
+  /** Requires confirmation of a change that adds members. @throws what `confirm` throws */
   async confirmJoining(
     group: number | undefined,
     members: ReadonlySet<number>,
@@ -231,8 +231,8 @@ export class People {
   }
 
   /**
-   * True if somebody could use a change to stay for good: a password, rights, an enabled account, a group, or the address to
-   * which e-mails go. Users give their current password with a new one.
+   * True if a change could give an intruder lasting access: a password, rights, an enabled account, a group, or the
+   * e-mail address. Users give their current password with a new one.
    */
   #givesAccess(
     rid: number | undefined,

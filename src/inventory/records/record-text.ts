@@ -56,7 +56,7 @@ export class RecordText {
     }
   }
 
-  /** Remembers which texts a write changes. Of a purge it is called first, while what belongs to the record is there. */
+  /** Remembers which texts a write changes. Before a purge it is called while the sub-resources still exist. */
   note({ resource, rid, op, before, after }: RecordWrite): void {
     if (op === "purge") this.#noteParts(resource.name, rid);
     const source = this.#sources.get(resource.name);

@@ -172,7 +172,7 @@ export class RecordWriter {
     else this.#validator.verify(resource, record, actor);
   }
 
-  /** Removes a deleted record and its history for good. */
+  /** Removes a deleted record and its history permanently. */
   purge(resource: Resource, rid: number, actor: Actor): void {
     if (!actor.superuser) throw forbidden();
     const before = this.current(resource, rid);

@@ -165,7 +165,7 @@ function checkPooling({ allow_pooled_samples: isAllowed = true, datasets }: Regi
     }
 }
 
-/** Says in which part of a request something is wrong. */
+/** Error that names the wrong part of a request. */
 export function within<T>(where: string, work: () => T): T {
   try {
     return work();

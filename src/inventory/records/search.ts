@@ -29,7 +29,7 @@ import { READ_PER_TEST, type TrigramStatistics } from "./trigram-statistics.ts";
 
 /** Records of one list that are found and ranked; of more, the newest. */
 export const MOST_FOUND = 500;
-/** Rows that an index finds, of which the newest are found. */
+/** The newest of the rows that an index finds. */
 const MANY_ROWS = 50_000;
 /** Records of one list with one of the words that are so few that each is tested for the others. */
 const FEW_ROWS = 100;
@@ -270,7 +270,7 @@ class ListSearch {
     return { rids: rids.slice(0, most), more };
   }
 
-  /** Rows of which each word is in a part, a name or the description, and at least one in a part. */
+  /** Rows that contain each word in a part, a name or the description, and at least one word in a part. */
   #withWordsOfParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
     const { name } = this.resource;
     const few = this.#withRareWord(indexed, parts);

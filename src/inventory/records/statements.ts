@@ -28,7 +28,7 @@ export class Statements {
     return this.database.query(sql.text).all(...sql.args) as Row[];
   }
 
-  /** Such statements are not cached: the driver never resets them, and they would hold a read lock. */
+  /** Statements of this kind are not cached: the driver never resets them, and they would hold a read lock. */
   private plan(sql: Sql): Row[] {
     const statement = this.database.prepare(sql.text);
     try {
@@ -73,7 +73,7 @@ export class Statements {
    */
   writing<T>(work: () => T): T {
     if (this.isPoisoned !== undefined) {
-      // A full disk may have ended the transaction: what followed would be written for good.
+      // A full disk may have ended the transaction: later statements would be committed one by one.
       if (this.isPoisoned) throw RETRY;
       try {
         return work();

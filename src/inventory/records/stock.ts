@@ -48,7 +48,7 @@ function changeable(writer: RecordWriter, { resource, rid }: StockItem, actor: A
   return writer.current(resource, rid);
 }
 
-/** Takes an amount out. */
+/** Withdraws an amount. */
 export function consume(writer: RecordWriter, item: StockItem, amount: number, actor: Actor): void {
   const record = changeable(writer, item, actor);
   const left = amountAfter(record, amount);

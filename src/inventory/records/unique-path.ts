@@ -79,7 +79,7 @@ export class UniquePaths {
     return path;
   }
 
-  /** The records and all that is around them, as far as the actor may view it. */
+  /** The records and the records that enclose them, as far as the actor may view them. */
   #withOuter(viewer: Viewer, resource: Resource, rids: readonly number[]): Map<string, Place> {
     const places = new Map<string, Place>();
     const known = new Set<string>();

@@ -16,7 +16,7 @@ export function checkSignIns(path: string, now: number): CheckResult[] {
 }
 
 interface Throttled {
-  /** Null for users that do not exist. */
+  /** Account; null for users that do not exist. */
   username: string | null;
   count: number;
   addresses: string;

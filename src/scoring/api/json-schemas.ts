@@ -224,7 +224,7 @@ export const CorpusSchema = object(
   "CorpusInUse",
 );
 
-/** Most proteins of one search. */
+/** Maximum number of proteins of one search. */
 export const MAX_PROTEINS = 100;
 
 export const ProteinsSchema = object(

@@ -158,7 +158,7 @@ function describeSearch(
   };
 }
 
-/** Starts a search of the caller, or joins the computation of an equal one. */
+/** Starts a search of the caller, or shares the computation of an equal search. */
 async function open(
   options: ProteomeParts,
   body: Static<typeof ProteomeSearchRequest>,

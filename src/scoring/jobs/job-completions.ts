@@ -14,7 +14,7 @@ interface JobCompletion {
 /** The ends of jobs, recorded while a webhook subscribes to them. */
 export interface JobCompletions {
   last(): number;
-  /** Ends after a cursor, of one client or of all. */
+  /** Completions after a cursor, of one client or of all clients. */
   since(cursor: number, client: string | undefined, limit: number): { ends: JobCompletion[]; cursor: number };
   /** True if a job belongs to the client. */
   belongsTo(row: number, client: string): boolean;

@@ -30,7 +30,7 @@ export const tokenColumns: readonly Column<TokenRow>[] = [
   { name: "last_used", title: "Last used", cell: ({ last_used }) => <Time at={last_used} /> },
 ];
 
-/** Ends a token for good. */
+/** Revokes a token permanently. */
 export const revokeToken = {
   label: "Revoke",
   applies: (row: TokenRow) => !row.revoked && !isExpired(row),

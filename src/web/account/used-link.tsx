@@ -2,7 +2,7 @@ import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 
-/** Explains that a one-time link is no longer valid, and what to do instead. */
+/** Explains that a one-time link is no longer valid, and how to get a new one. */
 export const UsedLink = () => (
   <section class="empty">
     <Icon name="circle-alert" />

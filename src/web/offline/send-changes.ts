@@ -6,7 +6,7 @@ import { type Answer, type SendRequest, sendQueue } from "./queue.ts";
 /** Told to all pages of the service after the queue has changed. */
 export const QUEUE_CHANGED = "labd queue";
 
-/** Under this name the browser wakes the service worker when the network is back. */
+/** Name of the event with which the browser wakes the service worker when the network returns. */
 export const SYNC_TAG = "labd-queue";
 
 /** @returns how many the server has taken */

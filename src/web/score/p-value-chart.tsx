@@ -9,8 +9,8 @@ const HEIGHT = 72;
 const BAR = 0.8;
 
 /**
- * Numbers of matches by P, next to those expected by chance. Heights are square roots, so that few matches are seen,
- * too.
+ * Numbers of matches by P, next to the numbers expected by chance. Heights are square roots, so that small numbers stay
+ * visible.
  */
 export function PValueChart({ bins }: { bins: Bins }) {
   const most = Math.max(1, ...bins.flatMap(({ matches, expected }) => [matches, expected]));
