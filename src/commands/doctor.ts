@@ -41,7 +41,7 @@ export const doctor: Command = {
   flags: {
     "--format text|json": "Output format; text by default.",
     "--deep":
-      "Also read all predictions, attachments, features, families and backups, and compare their checksums.",
+      "Also read all predictions, attachments, features, families and backups, and verify their checksums.",
   },
   settings: ALL_SETTINGS,
   example:
@@ -253,7 +253,7 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
       "Give doctor the settings of the server (--config), and check its log.",
     );
   }
-  return checks.orOk(`It is ready at ${address}.`);
+  return checks.orOk(`The server is ready at ${address}.`);
 }
 
 /** True if systemd reports a synchronized clock; undefined without an answer. */

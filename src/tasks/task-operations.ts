@@ -138,7 +138,7 @@ function taskReader({ tasks, ownership }: TaskParts, id: string, request: Reques
 function findReadable(tasks: Tasks, id: string, { keys, isAdministrator }: Owner): Task {
   const task = tasks.findAny(id);
   if (isAdministrator || keys.includes(task.owner) || tasks.findKind(task).readers === "link") return task;
-  throw new Problem("not_found", "There is no such task, or it ended long ago.");
+  throw new Problem("not_found", "No task has this identifier, or it ended long ago.");
 }
 
 function showTask(

@@ -142,7 +142,7 @@ export class Tasks {
   find<Request = unknown>(id: string, kinds?: readonly string[]): StoredTask<Request> {
     const task = this.#table.find(id);
     if (!task || kinds?.includes(task.kind) === false)
-      throw new Problem("not_found", "There is no such task, or it ended long ago.");
+      throw new Problem("not_found", "No task has this identifier, or it ended long ago.");
     return this.#withProgress(task) as StoredTask<Request>;
   }
 

@@ -58,7 +58,7 @@ describe("sessions", () => {
     [337, 336, 5],
     [10_000, 336, 1e15],
     [undefined, 336, undefined],
-  ])("a session that a provider vouches for for %p hours lasts %p", async (hours, lasts, confirmed) => {
+  ])("a session that a provider confirms for %p hours lasts %p", async (hours, lasts, confirmed) => {
     const { accounts, clock } = openAccounts();
     const kim = await accounts.addUser({ username: "kim" });
     const provider = hours === undefined ? undefined : { hours, session: null, confirmed: confirmed! };

@@ -140,7 +140,7 @@ test(
   120_000 + KILLS * 10_000,
 );
 
-test("a RunJob that is repeated with its Idempotency-Key over kills is one job", async () => {
+test("repeating RunJob with its Idempotency-Key after kills creates one job", async () => {
   using place = scratch();
   const next = random(SEED);
   const jobs = new Set<string>();

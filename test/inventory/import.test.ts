@@ -187,7 +187,7 @@ test("renames, ignores or rejects columns", async () => {
 
 test("respects the permissions of the caller", async () => {
   const { report } = await send("specimens/import/", table("id,name", `${IDS.hidden},mine`), "bob");
-  expect(report.errors).toEqual([{ row: 2, column: "id", message: "There is no such record." }]);
+  expect(report.errors).toEqual([{ row: 2, column: "id", message: "No record has this id." }]);
   const foreign = await send("specimens/import/", table("id,name", `${IDS.fish},mine`), "bob");
   expect(foreign.report.errors).toEqual([
     { row: 2, column: null, message: "You do not have permission to perform this action." },

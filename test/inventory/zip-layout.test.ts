@@ -44,7 +44,7 @@ function altered(bytes: Buffer, times: number, claim: (entry: Buffer) => void): 
   return Buffer.concat([bytes.subarray(0, start), ...Array<Buffer>(times).fill(directory), end]);
 }
 
-test("rejects a part with more bytes than it claims, and bytes that are several files", async () => {
+test("rejects a ZIP part that is larger than declared, and several files in one", async () => {
   const bytes = await archive();
   const read = (of: Buffer) => new Response(toStreamable(of, 1e9, turn)).bytes();
   expect(await read(altered(bytes, 1, () => {}))).toBeInstanceOf(Uint8Array);

@@ -81,7 +81,7 @@ describe("identical jobs", () => {
     expect(await insert("a SAME")).toEqual(leaseAll(store));
   });
 
-  test("an identical job replaces a cancelled queued or running one", async () => {
+  test("an identical job replaces a job that was cancelled while queued or running", async () => {
     const { store, insert } = openQueue();
     const [first, second, third, free] = await insert("a SAME", "a SAME", "a SAME", "a OTHER");
     store.cancel(first);

@@ -142,7 +142,7 @@ test("queues up to ten searches of one client, and more from other clients", () 
   expect(() => open(60, "late")).toThrow("50 proteome searches are waiting");
 });
 
-test("stops at too many matches, and says so", async () => {
+test("a search with too many matches stops with an explanation", async () => {
   const { searches, release, reach } = stagedSearches(2);
   const { id } = searches.open(makeRequest("H"), 0);
   release(3);

@@ -31,7 +31,7 @@ test("lists may be separated in several ways and repeat themselves", () => {
   expect(parseChoice(draft)).toEqual({ organisms: ["Mus musculus", "9606"], leaveOut: ["P1", "P2"] });
 });
 
-test("numbers outside their range are refused by field", () => {
+test("a number outside its range is refused with its field", () => {
   const draft = { ...DEFAULT_CHOICE, minIdentity: "10", maxIdentity: "x", maxHomologs: "0" };
   let error: ApiError | undefined;
   try {

@@ -34,7 +34,7 @@ export interface Identity extends Subject {
 export type Rejection = "not_allowed" | "disabled" | "no_account" | "name_taken" | "name_unusable";
 
 const REJECTIONS: Readonly<Record<Rejection, string>> = {
-  not_allowed: "None of your groups may sign in. Ask an administrator.",
+  not_allowed: "Your groups do not have permission to sign in. Ask an administrator.",
   disabled: "Your account is disabled. An administrator can enable it.",
   no_account: "There is no account for you yet. An administrator can add one and link it to you.",
   name_taken: "An account with your name exists, but is not linked to you. An administrator can link it.",

@@ -65,7 +65,7 @@ export async function resolveSubject(
     const options = readLdapOptions(settings);
     if (!options) throw new Problem("invalid_setting", "ldap_url: no directory is configured.");
     const found = await lookUp(options, name);
-    if (!found) throw new Problem("not_found", `Not exactly one person in the directory matches ${name}.`);
+    if (!found) throw new Problem("not_found", `The directory has no entry, or several, for ${name}.`);
     return found.person;
   }
   const options = readOidcOptions(settings);

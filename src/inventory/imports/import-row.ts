@@ -235,7 +235,7 @@ export class RowImporter {
     const id = readId(cells);
     if (id === "") return this.#match(cells);
     const rid = this.target.store.reader.find(this.target.resource, id, ALIVE, this.target.actor);
-    if (rid === undefined) throw invalidField("id", "There is no such record.");
+    if (rid === undefined) throw invalidField("id", "No record has this id.");
     return rid;
   }
 

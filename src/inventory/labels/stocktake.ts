@@ -283,7 +283,7 @@ export function addScans(
   const tree = readTree(store, rid, actor);
   const at = place === null ? null : (reader.find(LOCATION, place, ALIVE, actor) ?? -1);
   if (at !== null && !tree.has(at))
-    throw parameterProblem("place", "There is no such location inside the counted one.");
+    throw parameterProblem("place", "The counted location contains no such location.");
   const stored = statements.get({
     text: "SELECT count(*) AS total FROM stocktake_scan WHERE stocktake = ?",
     args: [rid],

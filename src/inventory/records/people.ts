@@ -284,7 +284,7 @@ export class People {
     if (primary !== undefined && primary !== before.primary_group) changed.push("primary_group");
     if (groups !== undefined && new Set(this.#listGroups(user)).symmetricDifference(groups).size > 0)
       changed.push("groups");
-    const errors = new Map(changed.map((name) => [name, ["Only an administrator may change this."]]));
+    const errors = new Map(changed.map((name) => [name, ["Only an administrator may change this field."]]));
     if (password !== undefined) {
       const wrong = await this.accounts.passwordError(String(before.username), currentPassword);
       if (wrong !== undefined) errors.set("current_password", [wrong]);

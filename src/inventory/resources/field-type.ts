@@ -113,7 +113,7 @@ const choiceFields: Resource["fields"] = {
     },
   ),
   preferred_view_widget: widget("Widget for viewing; by default that of the type."),
-  preferred_edit_widget: widget("Widget for editing; by default that of the type."),
+  preferred_edit_widget: widget("Widget for editing; by default the widget of the type."),
   preferred_list_widget: widget("Widget in lists; by default that of the type."),
 };
 

@@ -60,7 +60,7 @@ const FarmWorker = Type.Object(
     commit: Text,
     method: Text,
     concurrency: Type.Integer({ description: "Concurrent jobs." }),
-    corpora: Type.Array(Text, { description: "Hashes of the corpora that it has verified." }),
+    corpora: Type.Array(Text, { description: "Hashes of the corpora that the worker has verified." }),
     queue: nullable(Text, { description: "The queue that it takes jobs from." }),
     refusal: nullable(Text, { description: "Why the worker accepts no jobs." }),
     draining: Type.Boolean(),

@@ -92,7 +92,7 @@ export const backupOperations = [
       const { backupDirectory, dataDirectory } = context;
       const backups = knownBackups(dataDirectory, backupDirectory);
       const found = backups.find(({ path }) => basename(path) === name);
-      if (!found) throw new Problem("not_found", "There is no such backup.");
+      if (!found) throw new Problem("not_found", "No backup has this name.");
       return startTask(context, caller, "backup-verify", name, async (report) => {
         report.say("Unpacking and reading the whole backup.");
         const words = ["restore", "--check", found.path, "--data-dir", dataDirectory];

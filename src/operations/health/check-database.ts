@@ -29,7 +29,7 @@ export function checkDatabase(
   if (!existsSync(path)) {
     checks.warning(
       `${path} does not exist yet.`,
-      "labd serve creates it. If it was lost, see labd restore --help.",
+      "labd serve creates the database. If it was lost, see labd restore --help.",
     );
     return checks.results;
   }
@@ -126,7 +126,7 @@ export function checkBackups(
       `There is no backup in ${directory}.`,
       hours === 0
         ? "Set backup_hours, or run labd backup every day."
-        : "The server makes one a minute after it starts. To make one now, run labd backup.",
+        : "The server makes a backup a minute after it starts. To make a backup now, run labd backup.",
     );
     return checks.results;
   }

@@ -58,7 +58,7 @@ export function readExpression(expression: string, path: Path): PatternRequest {
   return toRequest(expression);
 }
 
-export const EMPTY_PATTERN = "it is empty; omit it to search for none.";
+export const EMPTY_PATTERN = "the list is empty; omit the parameter to search for no patterns.";
 
 const toRequest = (expression: string): PatternRequest => ({ expression, name: null, dialect: "plain" });
 

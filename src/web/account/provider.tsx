@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
   invalid: "The provider's response could not be verified. The log has details for administrators.",
   expired: "The sign-in took too long, or was started in another browser. Start again.",
   throttled: "Too many attempts have failed. Wait a few minutes.",
-  not_allowed: "None of your groups may sign in. Ask an administrator.",
+  not_allowed: "Your groups do not have permission to sign in. Ask an administrator.",
   disabled: "Your account is disabled. Ask an administrator to enable it.",
   no_account: "You have no account yet. Ask an administrator to create and link one.",
   name_taken: "An account with your name is not linked to you. Ask an administrator to link it.",

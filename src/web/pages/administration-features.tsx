@@ -21,7 +21,7 @@ const FORMATS = [
 export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
-    "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show it; scores do not depend on it.",
+    "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show the features; scores do not depend on them.",
   load: (_query, signal) => call("GET /api/admin/features", { signal }),
   rowKey: ({ name }: FeatureFile) => name,
   rowName: ({ name }) => name,
