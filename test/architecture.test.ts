@@ -336,6 +336,42 @@ test("file names are specific", () => {
   }
 });
 
+/**
+ * Folders of tests that pause for a time, with the number of lines that may do so and the reason. Everywhere else `waitFor`
+ * waits for a condition, and `runPending` for what is due.
+ */
+const PAUSES: Record<string, [lines: number, reason: string]> = {
+  "test/wait.ts": [1, "between two looks at a condition"],
+  accounts: [4, "work of a password check; timers of LDAP, which run faster; the start of a directory"],
+  bench: [33, "the pace of a load, and the time over which it is measured"],
+  browser: [2, "the time between the keys of a scanner, and a provider that is down"],
+  commands: [1, "between tries to get the lock of a running command"],
+  executable: [
+    22,
+    "moments of kills and faults, the pace of slow clients, and time in which nothing may come",
+  ],
+  farm: [4, "parts that arrive one after the other"],
+  freeze: [2, "a page that changes no more, and streams without an end"],
+  inventory: [8, "requests that run in other processes when they are killed, and the pace of readers"],
+  operations: [1, "the pace of an upload"],
+  platform: [6, "time limits of connections and locks of other processes"],
+  scoring: [9, "workers that hang, and time over which memory is measured"],
+  webhooks: [1, "a receiver that does not answer"],
+};
+
+test("tests pause for a time only where there is a reason", () => {
+  const lines = filesUnder("test")
+    .filter((path) => path.endsWith(".ts") || path.endsWith(".tsx"))
+    .filter((path) => path !== "test/architecture.test.ts")
+    .flatMap((path) => {
+      const folder = path.split("/").length > 2 ? path.split("/")[1] : path;
+      const pauses = readFileSync(join(ROOT, path), "utf8").match(/^.*(Bun\.sleep|setTimeout).*$/gm) ?? [];
+      return pauses.map((line) => ({ folder, line: `${path}: ${line.trim()}` }));
+    });
+  for (const [folder, found] of Map.groupBy(lines, (line) => line.folder))
+    expect(found.map(({ line }) => line).slice(PAUSES[folder]?.[0] ?? 0)).toEqual([]);
+});
+
 test("all exports are named exports, and no name contains Service, Manager, Helper or Impl", () => {
   for (const path of SOURCES) {
     const text = readFileSync(join(ROOT, path), "utf8");

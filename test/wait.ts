@@ -25,3 +25,8 @@ export async function waitFor<T>(
     await Bun.sleep(pause);
   }
 }
+
+/** Lets everything run that is due, with what follows from it: before a test says that something did not happen. */
+export async function runPending(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
+}

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { LABD, labd, serve } from "./labd.ts";
 import { type Host, Hosts } from "./network-hosts.ts";
+import { waitFor } from "../wait.ts";
 
 /** A server, Redis and two workers, each on its own machine (network-hosts.ts), while parts are killed and cut off. */
 
@@ -66,14 +67,6 @@ const postJson = (url: string, body: unknown, headers: Record<string, string> = 
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(5000),
   });
-
-/** Polls until a condition holds. @throws after so many seconds, with what was waited for */
-async function until(what: () => string, seconds: number, condition: () => boolean | Promise<boolean>) {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > seconds * 20) throw new Error(what());
-    await Bun.sleep(50);
-  }
-}
 
 export class FarmStage implements AsyncDisposable {
   readonly #running = new Map<Part, Bun.Subprocess>();
@@ -177,25 +170,23 @@ export class FarmStage implements AsyncDisposable {
       .join("\n");
   }
 
-  untilAnswers(): Promise<void> {
-    return until(
-      () => `the server does not answer: ${this.log()}`,
-      30,
+  async untilAnswers(): Promise<void> {
+    await waitFor(
       () =>
         fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1000) }).then(
           ({ ok }) => ok,
           () => false,
         ),
+      () => this.log(),
     );
   }
 
   /** Waits until a worker has logged so many times that it takes work. */
-  untilTakesWork(worker: Part, times = 1): Promise<void> {
+  async untilTakesWork(worker: Part, times = 1): Promise<void> {
     const logged = (): number => readFileSync(this.#logFile(worker), "utf8").split('"takes work"').length - 1;
-    return until(
-      () => `${worker} takes no work: ${this.log()}`,
-      240,
+    await waitFor(
       () => logged() >= times,
+      () => `${worker} takes no work: ${this.log()}`,
     );
   }
 
@@ -239,12 +230,11 @@ export class FarmStage implements AsyncDisposable {
   }
 
   /** Waits until so many workers have each finished a job. */
-  untilHandedIn(workers: number): Promise<void> {
+  async untilHandedIn(workers: number): Promise<void> {
     const finishers = (): number => Object.keys(this.byWorker()).length;
-    return until(
-      () => `only ${JSON.stringify(this.byWorker())}: ${this.log()}`,
-      240,
+    await waitFor(
       () => finishers() >= workers,
+      () => `only ${JSON.stringify(this.byWorker())}: ${this.log()}`,
     );
   }
 
@@ -269,7 +259,7 @@ export class FarmStage implements AsyncDisposable {
    */
   async account(ids: readonly string[], expected: readonly string[]): Promise<Account> {
     const jobs = this.#query<{ id: string; state: string }>("SELECT id, state FROM job");
-    for (let i = 0; i < 4800 && this.deliveredEvents.ends.size < jobs.length; i++) await Bun.sleep(50);
+    await waitFor(() => this.deliveredEvents.ends.size >= jobs.length);
     // Time for deliveries that should not come.
     await Bun.sleep(1500);
     const known = new Set(jobs.map(({ id }) => id));

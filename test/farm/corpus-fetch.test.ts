@@ -16,6 +16,7 @@ import { lockFile } from "../../src/platform/sqlite.ts";
 import { corpusFile } from "../../src/scoring/corpus/corpus-download.ts";
 import { calibrationPath, readCalibration } from "../../src/scoring/index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { waitFor } from "../wait.ts";
 
 // Eight downloads take turns, which takes seconds on a busy machine.
 setDefaultTimeout(60_000);
@@ -159,8 +160,7 @@ test("downloads once for simultaneous requests", async () => {
   rmSync(paths[0]);
   const lock = lockFile(`${paths[0]}.lock`)!;
   const waiting = fetchFrom(host.url);
-  await Bun.sleep(50);
-  expect(told.at(-1)).toBe("Waiting for another download of this corpus.");
+  await waitFor(() => told.at(-1) === "Waiting for another download of this corpus.");
   writeFileSync(paths[0], bytes);
   lock.release();
   expect(await waiting).toBe(paths[0]);

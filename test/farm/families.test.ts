@@ -18,6 +18,7 @@ import { familiesPath } from "../../src/scoring/corpus/families-file.ts";
 import { planBuild } from "../../src/scoring/proteome/plan.ts";
 import type { FamiliesReport, FamiliesTask } from "../../src/scoring/jobs/worker-messages.ts";
 import { proteomeStage } from "../scoring/proteome-stage.ts";
+import { runPending } from "../wait.ts";
 
 /** In place of families: real ones take long, and farm-families.test.ts compares them. */
 const compute = (members: readonly number[]): FamiliesReport => ({
@@ -218,7 +219,7 @@ test("a worker with another corpus computes nothing and says why", async () => {
   const machine = new Machine("odd", "f".repeat(64));
   await messages.offer(JSON.stringify({ id: "1", corpus: stage.corpus.hash, method: METHOD, members: [1] }));
   await machine.turn();
-  await Bun.sleep(0);
+  await runPending();
   const [bytes] = await messages.collect();
   expect(decodeDelivery(bytes)).toMatchObject({ id: "1", families: [], corpus: machine.hash });
   expect(decodeDelivery(bytes)!.failure).toContain("the worker has ffff");
@@ -276,7 +277,7 @@ test("a worker returns a task that no thread has started if jobs need all", asyn
   expect([worker.ids.length, wake.calls]).toEqual([1, 1]);
   idle = 0;
   await worker.turn(messages, theirs);
-  await Bun.sleep(0);
+  await runPending();
   expect([worker.ids, worker.take()]).toEqual([[], null]);
   await turn(dispatcher, [], 0);
   const task = background.take()!;

@@ -7,6 +7,7 @@ import { WriteQueue } from "../../src/inventory/records/write-queue.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { openLab } from "./harness.ts";
+import { runPending } from "../wait.ts";
 
 /** Writes that arrive together: one commit, and each as if it were alone. */
 
@@ -80,7 +81,7 @@ test("while another writer holds the lock, writes wait and reads do not", async 
   const held = turn.hold(() => other.promise);
   let done = false;
   const write = queue.add(insert(1)).then(() => (done = true));
-  await Bun.sleep(5);
+  await runPending();
   expect({ done, stored: stored() }).toEqual({ done: false, stored: [] });
   other.resolve();
   await Promise.all([held, write]);

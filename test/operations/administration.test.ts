@@ -66,11 +66,10 @@ const admin = (method: string, path: string, body?: BodyInit): Promise<Answered>
 /** Waits for the end of a started task. */
 async function ended(started: Answered): Promise<Answered["body"]> {
   expect([started.status, started.body.state]).toEqual([202, "running"]);
-  for (;;) {
+  return waitFor(async () => {
     const { body: task } = await admin("GET", `tasks/${started.body.id}`);
-    if (task.state !== "running") return task;
-    await Bun.sleep(10);
-  }
+    return task.state !== "running" && task;
+  });
 }
 
 test("every operation is for administrators only", async () => {

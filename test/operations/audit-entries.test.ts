@@ -9,6 +9,7 @@ import { shownCode } from "../fixtures/authenticator.ts";
 import { listOperations } from "../described.ts";
 import { WITHOUT_ENTRY } from "./without-audit-entry.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { waitFor } from "../wait.ts";
 
 /**
  * Every operation that belongs in the audit log leaves its entry: each is done, over HTTP or by a command, and its entry
@@ -95,12 +96,11 @@ const signIn = async (username = "ada"): Promise<Record<string, string>> =>
 /** Starts a task and waits for its end. */
 async function task(operation: string, body?: unknown): Promise<void> {
   const { id } = await ask(operation, body);
-  for (;;) {
+  await waitFor(async () => {
     const { state, said } = await ask(`GET /api/admin/tasks/${id}`);
-    if (state === "done") return;
-    if (state !== "running") throw new Error(String(said));
-    await Bun.sleep(10);
-  }
+    if (state !== "running" && state !== "done") throw new Error(String(said));
+    return state === "done";
+  });
 }
 
 async function command(line: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { compress } from "../../src/platform/compression.ts";
+import { runPending } from "../wait.ts";
 
 const MEGABYTE = 1024 * 1024;
 const request = new Request("http://labd.example/", { headers: { "Accept-Encoding": "gzip" } });
@@ -67,7 +68,7 @@ describe("compression of a stream", () => {
     const response = await compressBody(stream);
     const reader = response.body!.getReader();
     await reader.read();
-    for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
+    await runPending();
     expect(counted.pieces).toBeLessThan(20);
     await reader.cancel("gone");
     expect(await cancelled).toBe("gone");

@@ -3,7 +3,7 @@ import { Problem } from "../../src/problem.ts";
 import { EventStreams, type EventStreamsOptions, type Snapshot } from "../../src/platform/event-streams.ts";
 import { jobSnapshot } from "../../src/scoring/api/json-routes.ts";
 import type { JobObject } from "../../src/scoring/api/json-schemas.ts";
-import { waitFor } from "../wait.ts";
+import { runPending, waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
@@ -181,7 +181,7 @@ describe("streams", () => {
     expect(job.events.size).toBe(0);
     expect((await Array.fromAsync(read(last))).length).toBe(1);
     const { checks } = job;
-    await Bun.sleep(30);
+    await runPending();
     // Nobody watches: the timer has stopped.
     expect(job.checks).toBe(checks);
     expect(() => ask(job)).toThrow(/is stopping/);

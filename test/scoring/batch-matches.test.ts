@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
 import { E7 } from "../executable/messages.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
 let service: ScoringAlone;
 let path: string;
-const jobs: string[] = [];
+let jobs: string[] = [];
 beforeAll(async () => {
   service = await openScoringAlone({ workers: 1, corpus: true });
   const proteins = [
@@ -18,13 +19,11 @@ beforeAll(async () => {
   const body = { proteins, patterns: ["P..P", "WWWW"] };
   const { id } = (await service.ask("POST", "/batches", { body })).json;
   path = `/batches/${id}/matches`;
-  for (;;) {
+  jobs = await waitFor(async () => {
     const { items } = (await service.ask("GET", `/batches/${id}/items`)).json;
-    jobs.push(...items.flatMap(({ job }: { job: string | null }) => job ?? []));
-    if (jobs.length === 2) break;
-    jobs.length = 0;
-    await Bun.sleep(5);
-  }
+    const found = items.flatMap(({ job }: { job: string | null }) => job ?? []);
+    return found.length === 2 && found;
+  });
   for (const job of jobs) await ended(service, job);
 });
 afterAll(() => service.close());

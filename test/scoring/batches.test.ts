@@ -19,13 +19,11 @@ const post = (body: object, headers: Record<string, string> = {}): Promise<Parse
 const get = async (id: string, path = ""): Promise<ParsedResponse["json"]> =>
   (await alone.ask("GET", `/batches/${id}${path}`)).json;
 
-async function ended(id: string): Promise<ParsedResponse["json"]> {
-  for (;;) {
+const ended = (id: string): Promise<ParsedResponse["json"]> =>
+  waitFor(async () => {
     const batch = await get(id);
-    if (batch.ended !== null) return batch;
-    await Bun.sleep(5);
-  }
-}
+    return batch.ended !== null && batch;
+  });
 
 const TWO = [
   { identifier: "p53", querySequence: P53 },
@@ -131,7 +129,7 @@ test.each([
   ["patterns: give a pattern or a motif class.", { proteins: TWO }],
   ["patterns[0]: character", { proteins: TWO, patterns: ["("] }],
   ["motifClasses[0]: No motif class", { proteins: TWO, motifClasses: ["none"] }],
-  ["skipInvalid: it is for tables only.", { proteins: TWO, patterns: ["A"], skipInvalid: true }],
+  ["skipInvalid: the parameter is for tables only.", { proteins: TWO, patterns: ["A"], skipInvalid: true }],
   ["The batch has no protein to score.", { proteins: [], patterns: ["A"] }],
   ["2 of 2 batch lines are invalid.", { table: "none1\tP..P\nnone2\tP..P\n" }],
   ["The batch has no protein to score.", { table: "none1\tP..P\n", skipInvalid: true }],
@@ -146,23 +144,18 @@ test("jobs wait for room in the queue, and the batch says why", async () => {
   await open({ maxQueuedPerClient: 1 });
   const proteins = Array.from({ length: 6 }, (_, i) => ({ querySequence: P53.slice(i) }));
   const { id } = (await post({ proteins, patterns: ["P..P"] })).json;
-  for (;;) {
+  await waitFor(async () => {
     const { message, state } = await get(id);
-    if (message.includes("The limit of 1 queued jobs per client is reached.")) break;
     expect(state).toBe("running");
-    await Bun.sleep(1);
-  }
+    return message.includes("The limit of 1 queued jobs per client is reached.");
+  });
   expect(await ended(id)).toMatchObject({ jobs: { finished: 6, failed: 0 } });
 });
 
 test("cancelling ends the jobs that wait and keeps results", async () => {
   await open({ workers: 0 });
   const { id } = (await post({ proteins: TWO, patterns: ["P..P"] })).json;
-  for (;;) {
-    const { jobs } = await get(id);
-    if (jobs.queued === 2) break;
-    await Bun.sleep(1);
-  }
+  await waitFor(async () => (await get(id)).jobs.queued === 2);
   const cancelled = await alone.ask("DELETE", `/batches/${id}`);
   expect(cancelled.json).toMatchObject({
     state: "cancelled",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type App, open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { E7, inEnvelope, NAMESPACE } from "../executable/messages.ts";
+import { waitFor } from "../wait.ts";
 
 let directory: string;
 let app: App;
@@ -28,8 +29,8 @@ async function score(patterns: string[]): Promise<string> {
   const { id } = (await (await ask("/api/scoring/jobs", { method: "POST", headers, body })).json()) as {
     id: string;
   };
-  for (let state = ""; state !== "finished"; await Bun.sleep(5))
-    ({ state } = (await (await ask(`/api/scoring/jobs/${id}`)).json()) as { state: string });
+  const read = async () => (await (await ask(`/api/scoring/jobs/${id}`)).json()) as { state: string };
+  await waitFor(async () => (await read()).state === "finished");
   return id;
 }
 

@@ -164,13 +164,11 @@ const search = (headers: Record<string, string> = {}, pattern = "P..P") =>
 const shown = (id: string, headers: Record<string, string> = {}) => call("GET", `${SEARCHES}/${id}`, headers);
 const cancel = (id: string, headers: Record<string, string>) => call("DELETE", `${SEARCHES}/${id}`, headers);
 
-async function ended(id: string): Promise<ParsedResponse> {
-  for (;;) {
+const ended = (id: string): Promise<ParsedResponse> =>
+  waitFor(async () => {
     const now = await shown(id);
-    if (!["queued", "running"].includes(now.json.state)) return now;
-    await Bun.sleep(5);
-  }
-}
+    return !["queued", "running"].includes(now.json.state) && now;
+  });
 
 test("equal proteome searches share the result, not the link and its end", async () => {
   const ana = await search({ authorization: "ana" });

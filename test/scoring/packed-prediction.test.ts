@@ -14,6 +14,7 @@ import {
 } from "../../src/scoring/jobs/packed-prediction.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { openMigrated } from "../database.ts";
+import { runPending } from "../wait.ts";
 
 const VERSION = { corpus: "c", method: "m" };
 
@@ -101,7 +102,7 @@ describe("a stored prediction", () => {
     const counted = { ...parts, read: (part: number) => (read++, parts.read(part)) };
     const reader = (makeBody(counted) as ReadableStream<Uint8Array>).getReader();
     await reader.read();
-    await Bun.sleep(20);
+    await runPending();
     expect(read).toBe(1);
     await reader.cancel();
     expect(read).toBe(1);

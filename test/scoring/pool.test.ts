@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, mock, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { readPrediction } from "./job-queue.ts";
 import { openMigrated } from "../database.ts";
-import { waitFor } from "../wait.ts";
+import { runPending, waitFor } from "../wait.ts";
 
 const FAULTY_WORKER = new URL("./faulty-worker.ts", import.meta.url).href;
 
@@ -98,7 +98,7 @@ test("finishes every job", async () => {
 test("the queue stays unchanged without workers", async () => {
   open({ size: 0 });
   const id = await submit("finish");
-  await Bun.sleep(20);
+  await runPending();
   expect(state(id)).toBe("queued");
 });
 
@@ -251,7 +251,8 @@ test("keeps a result until the disk accepts it", async () => {
 
 test("writes a result once an import has unlocked the database", async () => {
   const lock = getWriteLock(database);
-  open({ size: 1, retryInterval: 60_000, waitUntilWritable: () => lock.free() });
+  const refused = mock(() => lock.free());
+  open({ size: 1, retryInterval: 60_000, waitUntilWritable: refused });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
   const over = Promise.withResolvers<void>();
@@ -260,7 +261,7 @@ test("writes a result once an import has unlocked the database", async () => {
     await over.promise;
     writer.run("COMMIT");
   });
-  await Bun.sleep(300);
+  await waitFor(() => refused.mock.calls.length > 0);
   expect(store.counts()).toMatchObject({ finished: 0 });
   over.resolve();
   await held;

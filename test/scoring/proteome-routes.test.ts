@@ -10,6 +10,7 @@ import {
 } from "../../src/scoring/index.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
 import { openScoringAlone, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(60_000);
 
@@ -57,11 +58,10 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   expect(accepted).toMatchObject({ status: 202, json: { expression: "P..P", motifClass: null, missing: 0 } });
   const { id, links } = accepted.json;
   expect(accepted.headers.get("location")).toBe(links.self);
-  let search = accepted.json;
-  while (search.state === "queued" || search.state === "running") {
-    await Bun.sleep(5);
-    search = (await service.ask("GET", links.self)).json;
-  }
+  const search = await waitFor(async () => {
+    const { json } = await service.ask("GET", links.self);
+    return json.state !== "queued" && json.state !== "running" && json;
+  });
   expect(search).toMatchObject({ id, state: "finished", searched: 6, total: 6, missing: 18, failure: null });
 
   const table = await searchProteome({

@@ -6,6 +6,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
 import { openScoringAlone, P53, scoreDirectly, type ScoringAlone } from "./scoring-harness.ts";
+import { runPending, waitFor } from "../wait.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
@@ -263,12 +264,18 @@ describe("threads", () => {
     let stages = 0;
     const answers = scoreParallel(questions, { ...options, report: () => void stages++ });
     await answers.next();
-    await Bun.sleep(300);
-    const early = stages;
+    // As far as it goes: until no further stage begins.
+    let early = -1;
+    await waitFor(async () => {
+      const before = stages;
+      await Bun.sleep(50);
+      early = stages;
+      return early === before;
+    });
     // Three stages each: with all fifty it would be more than a hundred.
     expect(early).toBeLessThan(100);
     await answers.return(undefined);
-    await Bun.sleep(50);
+    await runPending();
     expect(stages).toBe(early);
   });
 });

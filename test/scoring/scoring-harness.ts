@@ -10,6 +10,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { identify } from "../../src/scoring/corpus/find-proteins.ts";
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 import { openMigrated } from "../database.ts";
+import { waitFor } from "../wait.ts";
 
 export interface RequestOptions {
   /** Sent as JSON; text and bytes as they are. */
@@ -112,15 +113,12 @@ async function ask(
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
 }
 
-/** Polls until the job has ended. */
-export async function ended({ ask }: ScoringAlone, id: string): Promise<ParsedResponse["json"]> {
-  for (let i = 0; i < 2000; i++) {
+/** Waits until the job has ended. */
+export const ended = ({ ask }: ScoringAlone, id: string): Promise<ParsedResponse["json"]> =>
+  waitFor(async () => {
     const { json } = await ask("GET", `/jobs/${id}`);
-    if (json.ended !== null) return json;
-    await Bun.sleep(5);
-  }
-  throw new Error("the job did not end");
-}
+    return json.ended !== null && json;
+  });
 
 export const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
 

@@ -4,6 +4,7 @@ import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { inEnvelope, NAMESPACE, type RunJob, runJobMessage } from "../executable/messages.ts";
 import { measureCpuTime } from "../motif/cpu-time.ts";
 import { openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 const ENDPOINT = "/soap/ConservationScorer";
 const MAX_BYTES = 100_000;
@@ -65,13 +66,11 @@ async function submit(job: Partial<RunJob> = {}): Promise<string> {
   return answer.element("JobIdentifier")!;
 }
 
-async function ended(id: string): Promise<SoapAnswer> {
-  for (;;) {
+const ended = (id: string): Promise<SoapAnswer> =>
+  waitFor(async () => {
     const answer = await ask("GetStatus", id);
-    if (["finished", "failed"].includes(answer.element("Status")!)) return answer;
-    await Bun.sleep(5);
-  }
-}
+    return ["finished", "failed"].includes(answer.element("Status")!) && answer;
+  });
 
 /** The result of a finished job. */
 async function result(id: string): Promise<string> {

@@ -11,6 +11,7 @@ import { getWriteLock } from "../../src/platform/write-lock.ts";
 import { openQueue, PREDICTION, request, START, VERSION, readPrediction } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
 import { openMigrated } from "../database.ts";
+import { runPending } from "../wait.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -116,7 +117,7 @@ describe("inserting jobs", () => {
     const held = getWriteLock(database).hold(() => other.promise);
     let accepted = 0;
     const jobs = ["a A", "a A"].map((job) => insert(job).then(() => accepted++));
-    await Bun.sleep(5);
+    await runPending();
     expect([accepted, store.counts().queued]).toEqual([0, 0]);
     other.resolve();
     await Promise.all([held, ...jobs]);

@@ -9,6 +9,7 @@ import { WatchedQueries } from "../../src/scoring/watched/watched-queries.ts";
 import { openQueue, request } from "./job-queue.ts";
 import { SAMPLE } from "./sample-prediction.ts";
 import { ended, openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
+import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(60_000);
 
@@ -194,14 +195,11 @@ describe("watched queries", () => {
 describe("the JSON operations", () => {
   const SMALL = proteins.split(/^(?=>)/m).filter((record) => !/p53/i.test(record.split("\n")[0]));
 
-  async function follow({ ask }: ScoringAlone, isDone: (states: string[]) => boolean) {
-    for (let i = 0; i < 2000; i++) {
+  const follow = ({ ask }: ScoringAlone, isDone: (states: string[]) => boolean) =>
+    waitFor(async () => {
       const { json } = await ask("GET", "/watched-queries");
-      if (isDone(json.results.map(({ state }: { state: string }) => state))) return json;
-      await Bun.sleep(5);
-    }
-    throw new Error("the reruns did not end");
-  }
+      return isDone(json.results.map(({ state }: { state: string }) => state)) && json;
+    });
 
   test("list the changes once a corpus without the homologs is used", async () => {
     const identifyClient = (request: Request): string => request.headers.get("x-user") ?? "";

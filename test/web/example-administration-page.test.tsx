@@ -9,6 +9,7 @@ import {
 } from "../../src/web/administration/page.tsx";
 import { parseAddress, PageView } from "../../src/web/page.tsx";
 import { call } from "../../src/web/request.ts";
+import { runPending } from "../wait.ts";
 
 /** A worked example: all that the file of an administration page holds. */
 
@@ -112,13 +113,13 @@ test.each([
   answer(status, { ...disk, paused: true });
   const context = makeContext([disk, clock]);
   perform(action, disk, config, context);
-  await Bun.sleep(1);
+  await runPending();
   expect(fetched).toHaveBeenCalledTimes(1);
   expect(context.data.results).toEqual(expected);
 });
 
 test("an action that needs confirmation sends nothing before it", async () => {
   perform(remove, disk, config, makeContext([disk]));
-  await Bun.sleep(1);
+  await runPending();
   expect(fetched).not.toHaveBeenCalled();
 });

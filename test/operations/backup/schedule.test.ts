@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BackupFailure, openSchedule } from "../../../src/operations/backup/schedule.ts";
 import { listBackups } from "../../../src/operations/backup/manifest.ts";
 import { openLog } from "../../../src/platform/log.ts";
-import { waitFor } from "../../wait.ts";
+import { runPending, waitFor } from "../../wait.ts";
 
 const HOUR = 3_600_000;
 
@@ -57,7 +57,7 @@ test("creates a backup if the newest is old, missing or from the future, and ret
     await waitFor(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ event: "backup failed", cause: "no room" });
     expect(failure.read()).toBe("The backup of 2026-11-21T12:00:00.000Z failed: no room");
-    await Bun.sleep(50);
+    await runPending();
     expect(made).toBe(1);
     backup(now);
     expect(failure.read()).toBe("The backup of 2026-11-21T12:00:00.000Z failed: no room");
