@@ -27,6 +27,8 @@ export interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
   allOf?: Schema[];
+  anyOf?: Schema[];
+  required?: string[];
 }
 
 export type Paths = Record<string, Record<string, Operation>>;
@@ -59,6 +61,9 @@ export function listOperations(document: unknown): Paths {
 /** All properties of an object, those of its parts included. */
 export const listProperties = ({ properties = {}, allOf = [] }: Schema): Record<string, Schema> =>
   Object.assign({}, ...allOf.map(listProperties), properties) as Record<string, Schema>;
+
+/** Schema of the form that an answer has without parameters: the first of several. */
+export const defaultForm = (schema: Schema): Schema => (schema.anyOf ? defaultForm(schema.anyOf[0]) : schema);
 
 const checks = new WeakMap<Schema, ReturnType<typeof Compile>>();
 

@@ -76,14 +76,12 @@ export class Components {
     });
   }
 
-  /** A request body or a response. JSON gets an example if it has none. */
+  /** A request body or a response. JSON gets an example if neither it nor its schema has one. */
   #message(part: Part, isRequest = false): Part {
     if (!isPart(part.content)) return part;
     const content = Object.entries(part.content as Record<string, Part>).map(([type, media]) => {
       const schema = media.schema as Part;
-      // The example of one record also stands for several.
-      const isKnown =
-        "example" in media || !/\bjson$/.test(type) || "$ref" in schema || schema.type === "array";
+      const isKnown = "example" in media || !/\bjson$/.test(type) || "$ref" in schema || hasExample(schema);
       const example =
         isKnown && !(isRequest && schema.examples) ? {} : { example: makeExample(schema, isRequest) };
       return [type, { ...media, schema: this.#schema(schema), ...example }];
@@ -115,6 +113,13 @@ export class Components {
       );
     return SCHEMAS.has(key) ? this.#schema(value) : value;
   }
+}
+
+/** True for a schema with an example of its own, or the example of the first of its forms, or of one of several records. */
+function hasExample({ example, anyOf, type, properties }: Part): boolean {
+  const results = (properties as Record<string, Part> | undefined)?.results;
+  const [first] = (anyOf as Part[] | undefined) ?? [results?.items as Part | undefined];
+  return example !== undefined || type === "array" || (first !== undefined && hasExample(first));
 }
 
 /** Keywords whose values are schemas; values of other keywords are data. */

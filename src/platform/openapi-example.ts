@@ -2,6 +2,7 @@ interface Schema {
   type?: string | string[];
   format?: string;
   examples?: unknown[];
+  example?: unknown;
   default?: unknown;
   const?: unknown;
   enum?: unknown[];
@@ -29,8 +30,18 @@ export const EXAMPLE_ID = TEXTS.uuid;
  * @param isSparse without optional properties that have no example
  */
 export function makeExample(schema: unknown, isSparse = false): unknown {
-  const { examples, const: constant, default: initial, enum: choices, anyOf, allOf } = schema as Schema;
-  const known = [examples?.[0], constant, initial, choices?.[0]].find((value) => value !== undefined);
+  const {
+    examples,
+    example,
+    const: constant,
+    default: initial,
+    enum: choices,
+    anyOf,
+    allOf,
+  } = schema as Schema;
+  const known = [examples?.[0], example, constant, initial, choices?.[0]].find(
+    (value) => value !== undefined,
+  );
   if (known !== undefined) return known;
   if (anyOf) return makeExample(anyOf[0], isSparse);
   if (allOf) return Object.assign({}, ...allOf.map((part) => makeExample(part, isSparse))) as unknown;

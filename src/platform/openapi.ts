@@ -50,6 +50,7 @@ export interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
   anyOf?: Schema[];
+  example?: unknown;
   oneOf?: Schema[];
   allOf?: Schema[];
 }

@@ -104,7 +104,8 @@ function describeParameters(parameters: readonly Parameter[], document: OpenApi)
 
 const describeContent = (content: Content = {}, document: OpenApi): string =>
   paragraphs(
-    ...Object.entries(content).map(([type, { schema = {}, example }]) => {
+    ...Object.entries(content).map(([type, { schema = {}, example: given }]) => {
+      const example = given ?? findExample(schema, document);
       const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
       return paragraphs(
         `\`${type}\``,
@@ -114,9 +115,25 @@ const describeContent = (content: Content = {}, document: OpenApi): string =>
     }),
   );
 
-/** The properties of an object, or of the objects in a list, as nested lists. */
+/** A form of an answer: its description, and otherwise its type. */
+const describeForm = (form: Schema, document: OpenApi): string =>
+  resolve(form, document).description ?? describeType(form, document);
+
+/** The example of a schema, or of the first of its forms. */
+function findExample(given: Schema, document: OpenApi): unknown {
+  const { example, anyOf: [first] = [] } = resolve(given, document);
+  return example ?? (first && findExample(first, document));
+}
+
+/** The properties of an object, of the objects in a list, or of the first of several forms, as nested lists. */
 function describeFields(given: Schema, document: OpenApi, depth: number): string {
   const schema = resolve(given, document);
+  const [first, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== "null");
+  if (first && depth === 0 && others.length > 0)
+    return paragraphs(
+      describeFields(first, document, depth),
+      ...others.map((form) => `or ${describeForm(form, document)}`),
+    );
   const properties = listProperties(schema.items ? resolve(schema.items, document) : schema, document);
   if (properties.length === 0 || depth > MAX_DEPTH) return depth === 0 ? describeType(schema, document) : "";
   return properties

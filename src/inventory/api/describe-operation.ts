@@ -1,12 +1,13 @@
 import { type TSchema, Type } from "typebox";
 import { exampleId } from "../model/example.ts";
+import { anyOf } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { DRY_RUN, ONCE } from "./parameters.ts";
+import { DRY_RUN, FLAT, ONCE } from "./parameters.ts";
 import { TEXT } from "./schema.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { describeOperation } from "../../platform/describe-operation.ts";
-import type { OperationAbout } from "../../platform/operation.ts";
+import { type OperationAbout, resolveDeferred } from "../../platform/operation.ts";
 
 /** OpenAPI descriptions of the inventory's operations, with the parts that follow from the others. */
 
@@ -48,16 +49,29 @@ export function describe(key: string, about: OperationAbout, lists: readonly Rou
   const isPost = key.startsWith("POST ");
   const writes = !key.startsWith("GET ") && !about.reads;
   const dryRuns = parameters.includes(DRY_RUN);
-  const previews = dryRuns && (status !== undefined || !(returns || formats));
+  // A preview has status 200, which may also be that of the declared answer.
+  const isPreviewApart = dryRuns && (status !== undefined || !(returns || formats));
   const names = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const parts: OperationAbout = {
     ...about,
     params: Object.fromEntries(names.map((name) => [name, inPath(name, lists)])),
     parameters: [...parameters, ...(isPost && dryRuns ? [ONCE] : [])],
-    ...(previews ? { alternatives: { 200: PREVIEW, ...alternatives } } : {}),
+    ...(returns ? { returns: describeAnswer(about, dryRuns && !isPreviewApart) } : {}),
+    ...(isPreviewApart ? { alternatives: { 200: PREVIEW, ...alternatives } } : {}),
     errors: [400, 404, ...(writes ? ([409] as const) : []), ...errors],
   };
   return describeOperation(key, parts, "inventory");
+}
+
+/** The declared answer, also as `response_format=flat` wraps it, or a preview of a dry run. */
+function describeAnswer({ returns, parameters = [] }: OperationAbout, previews: boolean): TSchema {
+  const declared = resolveDeferred(returns!);
+  const isWrapped = parameters.includes(FLAT);
+  if (!isWrapped && !previews) return declared;
+  const { $id } = declared as { $id?: string };
+  const name = $id && $id + (isWrapped ? "OrWrapped" : "") + (previews ? "OrPreview" : "");
+  const wrapped = isWrapped ? [Type.Object({ results: declared })] : [];
+  return anyOf(name, declared, ...wrapped, ...(previews ? [PREVIEW] : []));
 }
 
 function inPath(name: string, lists: readonly RoutedResource[]): TSchema {

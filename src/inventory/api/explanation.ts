@@ -1,3 +1,4 @@
+import { type TProperties, Type } from "typebox";
 import { type Actor, changeable, deletable, visible } from "../model/access.ts";
 import { ALWAYS, and, compare, type Condition } from "../model/condition.ts";
 import { type Json, printInstant } from "../model/field.ts";
@@ -11,7 +12,70 @@ import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type FindName, wording } from "../model/wording.ts";
 import type { Store } from "../records/store.ts";
 import { type Call, notFound } from "./call.ts";
+import { closed } from "./schema.ts";
 import { Problem } from "../../problem.ts";
+import { nullable } from "../../platform/schema.ts";
+
+const namedClosed = <Properties extends TProperties>(
+  properties: Properties,
+  $id: string,
+  description: string,
+) => Type.Object(properties, { $id, description, additionalProperties: false });
+const CONDITION = Type.Unsafe({
+  $id: "ExplainedCondition",
+  description: "A condition in the form of an advanced filter, a constant, or a rule in words.",
+  type: ["object", "boolean", "string"],
+});
+const AS_OF = Type.Optional(nullable(closed({ batch: Type.String(), at: Type.String() })));
+
+/** Answer of a list with `explain`. */
+export const LIST_EXPLANATION = namedClosed(
+  {
+    as_of: AS_OF,
+    parameters: Type.Array(
+      closed({ name: Type.String(), values: Type.Array(Type.String()), use: Type.String() }),
+    ),
+    ignored: Type.Array(Type.String()),
+    filter: CONDITION,
+    visible: CONDITION,
+    ordering: Type.Array(Type.Union([Type.String(), closed({ first: CONDITION })])),
+    total: Type.Integer(),
+    statements: Type.Array(
+      closed({
+        purpose: Type.String(),
+        sql: Type.String(),
+        arguments: Type.Array(Type.Unknown()),
+        plan: Type.Array(Type.String()),
+      }),
+    ),
+  },
+  "ListExplanation",
+  "How the server evaluates the list.",
+);
+
+const RIGHT = namedClosed(
+  { may: Type.Boolean(), because: Type.Array(closed({ rule: CONDITION, holds: Type.Boolean() })) },
+  "ExplainedRight",
+  "A right of the caller, with the rules that may give it.",
+);
+
+/** Answer of a record with `explain`. */
+export const RECORD_EXPLANATION = namedClosed(
+  {
+    as_of: AS_OF,
+    id: Type.String(),
+    resource: Type.String(),
+    caller: nullable(Type.String()),
+    administrator: Type.Boolean(),
+    deleted: Type.Boolean(),
+    note: Type.Optional(Type.String()),
+    view: RIGHT,
+    change: RIGHT,
+    delete: RIGHT,
+  },
+  "RecordExplanation",
+  "The rules that let the caller view, change and delete the record.",
+);
 
 /** The state that `as_of` names. */
 type Past = ReturnType<Store["past"]>;

@@ -13,7 +13,8 @@ import type { stocktakeOperations } from "./route-stocktakes.ts";
 import type { storageOperations } from "./route-storage.ts";
 import type { subResourceOperations } from "./route-sub-resources.ts";
 
-export type { JsonRecord, RecordPage, SentFields } from "../model/schema.ts";
+export type { JsonRecord, RecordPage } from "../model/record-schema.ts";
+export type { SentFields } from "../model/schema.ts";
 
 /** The union of the operations that the functions below declare. Nothing here exists at run time. */
 type Declared =

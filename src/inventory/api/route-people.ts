@@ -2,7 +2,8 @@ import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { listParameters } from "../model/list-parameters.ts";
-import { changesSchema, creationSchema, listSchema, recordSchema, makeNouns } from "../model/schema.ts";
+import { recordAnswer } from "../model/record-schema.ts";
+import { changesSchema, creationSchema, makeNouns } from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
@@ -12,7 +13,7 @@ import { checkRepresentation, listRecords, showRecord } from "./read-records.ts"
 import { isHeavyList } from "./heavy-request.ts";
 import { historyOperationsBelow, membershipHistoryOperation } from "./route-history.ts";
 import { DRY_RUN, type Filters, SEVERAL } from "./parameters.ts";
-import { optionsOperation, listRecordParameters, searchOperation } from "./route-records.ts";
+import { listAnswer, optionsOperation, listRecordParameters, searchOperation } from "./route-records.ts";
 import { content, optional, pageSchema, RENDERED_CONTENT, singlePage, TEXT } from "./schema.ts";
 import { writeMode } from "./write-records.ts";
 import { operation, type Parameters } from "../../platform/operation.ts";
@@ -77,7 +78,7 @@ function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
       description: resource.summary,
       parses: true,
       parameters: [parameters],
-      returns: listSchema(DECLARED, resource),
+      returns: listAnswer(resource),
       formats: RENDERED_CONTENT,
       heavy(_, call: Call) {
         rejectPast(call);
@@ -93,7 +94,7 @@ function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
       parameters: [listRecordParameters(resource)],
       sends: sentBy(kind, false),
       status: 201,
-      returns: recordSchema(DECLARED, resource),
+      returns: recordAnswer(DECLARED, resource),
       formats: RENDERED_CONTENT,
       async run(_, call: Call) {
         rejectPast(call);
@@ -112,7 +113,7 @@ function personOperations(kind: Kind, people: People, accounts: Accounts) {
   const ofOne = {
     access: "signedIn",
     parameters: [listRecordParameters(resource)],
-    returns: recordSchema(DECLARED, resource),
+    returns: recordAnswer(DECLARED, resource),
     formats: RENDERED_CONTENT,
   } as const;
   const change = (method: "PUT" | "PATCH", verb: string) =>

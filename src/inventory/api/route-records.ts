@@ -1,15 +1,15 @@
 import { type TSchema, Type } from "typebox";
 import { inQuery, listParameters, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { metadata } from "../model/metadata.ts";
+import { changesSchema, creationSchema, makeNouns, schemaName, valueSchema } from "../model/schema.ts";
 import {
-  changesSchema,
-  creationSchema,
+  anyOf,
+  type JsonRecord,
   listSchema,
-  makeNouns,
-  recordSchema,
-  schemaName,
-  valueSchema,
-} from "../model/schema.ts";
+  recordAnswer,
+  type RecordPage,
+  recordsAnswer,
+} from "../model/record-schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { operation, type OperationKey, type Parameters } from "../../platform/operation.ts";
 import { exampleId } from "../model/example.ts";
@@ -23,6 +23,7 @@ import { toListCall, SEARCH } from "./list-search.ts";
 import { hasLargeBody, isHeavyList, isHeavyRead, isHeavyWrite } from "./heavy-request.ts";
 import { inList } from "./mount-operations.ts";
 import { DRY_RUN, type Filters, IF_MATCH, IF_NONE_MATCH, SEVERAL } from "./parameters.ts";
+import { LIST_EXPLANATION, RECORD_EXPLANATION } from "./explanation.ts";
 import { bareList, listRecords, readRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import { content, optional, RENDERED_CONTENT } from "./schema.ts";
@@ -128,7 +129,7 @@ function collectionOperations(resource: RoutedResource) {
         ...content(updatesSchema(resource)),
         "application/json-patch+json": { schema: JSON_PATCH },
       }),
-      returns: () => Type.Array(recordSchema(DECLARED, resource), { $id: `${schemaName(resource)}Records` }),
+      returns: () => recordsAnswer(DECLARED, resource),
       heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
       run: (_, call: Call) => updateRecords(call, resource),
     });
@@ -139,7 +140,7 @@ function collectionOperations(resource: RoutedResource) {
       description: resource.summary,
       parses: true,
       parameters: [(): Parameters<Filters> => listParameters(DECLARED, resource)],
-      returns: () => listSchema(DECLARED, resource),
+      returns: () => listAnswer(resource),
       formats: RENDERED_CONTENT,
       heavy: (_, call: Call) => isHeavyList(call, resource),
       run: (_, call: Call) => list(call),
@@ -153,7 +154,7 @@ function collectionOperations(resource: RoutedResource) {
       parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
       sends: () => content(creationSchema(DECLARED, resource)),
       status: 201,
-      returns: () => recordSchema(DECLARED, resource),
+      returns: () => createdAnswer(resource),
       formats: RENDERED_CONTENT,
       heavy: (_, _call: Call, sent) => hasLargeBody(sent!),
       run: (_, call: Call) => createRecords(call, resource),
@@ -164,11 +165,17 @@ function collectionOperations(resource: RoutedResource) {
   ];
 }
 
-/** The response of a search, which is bare as the list is for LabID's client, if no page is requested. */
-function listOrBare(resource: RoutedResource): TSchema {
-  const list = listSchema(DECLARED, resource);
-  const bare = Type.Array(recordSchema(DECLARED, resource));
-  return isBareList(resource) ? Type.Union([list, bare], { $id: `${schemaName(resource)}Found` }) : list;
+/** A page of a list, or its explanation. LabID's client gets bare records if it requests no page. */
+export function listAnswer(resource: RoutedResource) {
+  const bare = isBareList(resource) ? [recordsAnswer(DECLARED, resource)] : [];
+  const $id = `${schemaName(resource)}ListAnswer`;
+  return anyOf<RecordPage>($id, listSchema(DECLARED, resource), LIST_EXPLANATION, ...bare);
+}
+
+/** The answer to a creation: one record, or several. */
+function createdAnswer(resource: RoutedResource) {
+  const several = recordsAnswer(DECLARED, resource);
+  return anyOf<JsonRecord>(`${schemaName(resource)}Created`, recordAnswer(DECLARED, resource), several);
 }
 
 /** The body of a bulk change: objects with an id and the fields to change. */
@@ -195,7 +202,7 @@ export const searchOperation = <const Path extends `/${string}`>(
     description: "Returns the response of GET of the list.",
     reads: true,
     sends: content(SEARCH_BODY),
-    returns: () => listOrBare(resource),
+    returns: () => listAnswer(resource),
     formats: RENDERED_CONTENT,
     run: async (_, call: Call) => list(await toListCall(call)),
   });
@@ -216,7 +223,7 @@ const RECORD = "/api/v2/:list/:id/";
 
 function itemOperations(resource: RoutedResource) {
   const { one } = makeNouns(resource);
-  const returns = () => recordSchema(DECLARED, resource);
+  const returns = () => recordAnswer(DECLARED, resource);
   const ofOne = {
     access: "signedIn",
     parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
@@ -229,7 +236,7 @@ function itemOperations(resource: RoutedResource) {
       summary: `Get ${one}`,
       parses: true,
       parameters: [() => listRecordParameters(resource, RECORD_PARAMETERS), IF_NONE_MATCH],
-      returns,
+      returns: () => anyOf<JsonRecord>(`${schemaName(resource)}Read`, returns(), RECORD_EXPLANATION),
       formats: RENDERED_CONTENT,
       heavy: (_, call: Call) => isHeavyRead(call),
       run: ({ params }, call: Call) => readRecord(call, resource, params.id),

@@ -1,6 +1,7 @@
 import { type TObject, Type } from "typebox";
 import type { JsonObject } from "../model/field.ts";
-import { makeNouns, recordSchema } from "../model/schema.ts";
+import { recordAnswer, recordsAnswer } from "../model/record-schema.ts";
+import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import {
@@ -99,7 +100,7 @@ function actionOperation(
     ...texts,
     parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
     body,
-    returns: recordSchema(DECLARED, resource),
+    returns: recordAnswer(DECLARED, resource),
     formats: RENDERED_CONTENT,
     run: ({ params, body }, call: Call) =>
       writeBatch(call, body as JsonObject, {
@@ -122,7 +123,7 @@ function aliquotOperation(resource: RoutedResource) {
     parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
     body: DIVIDE,
     status: 201,
-    returns: Type.Array(recordSchema(DECLARED, resource)),
+    returns: recordsAnswer(DECLARED, resource),
     run: ({ params, body }, call: Call) =>
       writeBatch(call, body as unknown as JsonObject, {
         kind: "bulk_create",

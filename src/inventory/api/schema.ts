@@ -2,7 +2,7 @@ import { type TObject, type TProperties, Type } from "typebox";
 import type { Content } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
-export { pageSchema } from "../model/schema.ts";
+export { pageSchema } from "../model/record-schema.ts";
 export { singlePage } from "../../platform/page.ts";
 
 /** Schemas and contents that several operations share. */
@@ -43,7 +43,7 @@ export const HTML: Content = { "text/html": { schema: TEXT } };
 export const RENDERED_CONTENT: Content = {
   ...HTML,
   "text/csv": { schema: TEXT },
-  ...binary(MEDIA_TYPES.xlsx),
   // Without the schema of bytes, which OpenAPI 3.1 does not need: there are many responses.
+  [MEDIA_TYPES.xlsx]: { schema: {} },
   [MEDIA_TYPES.eln]: { schema: {} },
 };

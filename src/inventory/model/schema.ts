@@ -1,11 +1,9 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable } from "../../platform/schema.ts";
 import { exampleOfField } from "./example.ts";
-import { type Resource, type Resources, shownFields, findTarget } from "./resource.ts";
+import { type Resource, type Resources, findTarget } from "./resource.ts";
 import type { Field, Json } from "./field.ts";
 import { isProperty, type Shape } from "./listing.ts";
-import { sentence } from "../../platform/words.ts";
 
 /** JSON schemas of the declarations for OpenAPI 3.1. */
 
@@ -43,7 +41,16 @@ export function valueSchema(
 }
 
 /** Fields that are the same in all resources: one component each. */
-const SHARED_FIELDS = new Set(["created_by", "modified_by", "owner", "owned_by", "public"]);
+const SHARED_FIELDS = new Set([
+  "created_by",
+  "modified_by",
+  "owner",
+  "owned_by",
+  "public",
+  "permissions",
+  "deleted_by",
+  "version",
+]);
 
 /** A referenced record as a small object. */
 const NESTED = Type.Object(
@@ -111,27 +118,10 @@ export function perResource<Part>(make: (resources: Resources, resource: Resourc
   };
 }
 
-/** A record in JSON. Its fields depend on the list; OPTIONS of the list describes them. */
-export interface JsonRecord {
-  id: string;
-  [field: string]: unknown;
-}
-
 /** Fields in a body. */
 export interface SentFields {
   [field: string]: Json | undefined;
 }
-
-/** A record as answers show it. */
-export const recordSchema = perResource((resources, resource) => {
-  const properties = shownFields(resource).map((name) => [name, valueSchema(resources, resource, name)]);
-  return Type.Unsafe<JsonRecord>(
-    Type.Object(Object.fromEntries(properties) as TProperties, {
-      $id: schemaName(resource),
-      description: sentence(makeNouns(resource).one),
-    }),
-  );
-});
 
 /** A body that changes a record. */
 export const changesSchema = perResource((resources, resource) => {
@@ -162,33 +152,3 @@ export function creationSchema(resources: Resources, resource: Resource) {
     examples: [Object.fromEntries(example)],
   });
 }
-
-/** The envelope of a list whose results have this schema. */
-export function pageSchema<Row extends TSchema, Before extends TProperties = Record<never, never>>(
-  results: Row,
-  before: Before = {} as Before,
-  $id?: string,
-) {
-  const name = (results as { $id?: string }).$id;
-  const named = $id ?? (name && `${name}List`);
-  const properties = { ...before, ...PAGE_POSITION, results: Type.Array(results) };
-  const description = "A page of the list.";
-  return Type.Object(properties, named === undefined ? { description } : { $id: named, description });
-}
-
-/** A page of a list of records in JSON. */
-export interface RecordPage<Row = JsonRecord> {
-  previous: string | null;
-  next: string | null;
-  current: number;
-  total: number;
-  total_pages: number;
-  results: Row[];
-}
-
-/** A list of records. */
-export const listSchema = (resources: Resources, resource: Resource) =>
-  Type.Unsafe<RecordPage>({
-    ...pageSchema(recordSchema(resources, resource)),
-    description: `A page of ${makeNouns(resource).many}.`,
-  });

@@ -24,10 +24,13 @@ export const describeHeader = (name: string, description: string) => ({
 });
 
 /** The header of requests of owners who have no account. */
-export const OWNER_KEY = describeHeader(
-  "Owner-Key",
-  "A secret of the client, 20 to 255 printable ASCII characters. Without an account, callers that send the secret with which a job or search was started may change it. Browsers have a cookie instead.",
-);
+export const OWNER_KEY = {
+  $id: "Owner-Key",
+  ...describeHeader(
+    "Owner-Key",
+    "A secret of the client, 20 to 255 printable ASCII characters. Without an account, callers that send the secret with which a job or search was started may change it. Browsers have a cookie instead.",
+  ),
+};
 
 /** The header of requests that may be repeated. @param subject what they start */
 export const describeIdempotencyKey = (subject: string) =>
