@@ -138,7 +138,7 @@ function matchTable(prediction: Element): string {
     rounded(text("expectedScore")),
     text("verdict"),
   ]);
-  const head = ["pattern", "residues", "match", "z", "overall verdict", "kept in", "score", "expected"];
+  const head = ["pattern", "residues", "match", "z", "verdict", "kept in", "score", "expected"];
   return indented(textTable([...head, "conservation"], rows));
 }
 

@@ -3,12 +3,16 @@ import {
   dependsOnFeatures,
   type Filter,
   type FilterValues,
+  listFormerNames,
   type MatchTable,
   type Scoring,
 } from "../scoring/index.ts";
 import type { Call, Flags } from "./command.ts";
 
-const flagName = ({ flag, name }: Filter): string => flag ?? `--${name.replaceAll("_", "-")}`;
+const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
+const flagName = ({ flag, name }: Filter): string => flag ?? flagOf(name);
+/** Flags by earlier names of the filter. */
+const formerFlags = (filter: Filter): string[] => listFormerNames(filter).map(flagOf);
 
 /** The flags of one filter, with their help. */
 function listFlags(filter: Filter): [string, string][] {
@@ -17,7 +21,13 @@ function listFlags(filter: Filter): [string, string][] {
   if (filter.kind === "limit")
     return [[`${flagName(filter)} ${filter.type === "count" ? `0-${filter.maximum}` : "N"}`, help]];
   const choices = filter.choices ? `: ${Object.keys(filter.choices).join(", ")}` : "";
-  return [[`${flagName(filter)} VALUES`, `${help.replace(/\.$/, "")}, separated by commas${choices}.`]];
+  return [
+    [`${flagName(filter)} VALUES`, `${help.replace(/\.$/, "")}, separated by commas${choices}.`],
+    ...formerFlags(filter).map((flag): [string, string] => [
+      `${flag} VALUES`,
+      `Earlier name of ${flagName(filter)}.`,
+    ]),
+  ];
 }
 
 /** The flags that limit the printed matches. */
@@ -46,8 +56,8 @@ function switchedValue(
 }
 
 function givenValue(call: Call, filter: Filter, help: string): string[] | number | undefined {
-  const flag = flagName(filter);
-  const given = call.value(flag);
+  const flag = [flagName(filter), ...formerFlags(filter)].find((each) => call.has(each));
+  const given = flag && call.value(flag);
   if (given === undefined) return undefined;
   const wrong = (expected: string): Problem =>
     new Problem("usage", `${flag}: expected ${expected}; "${given}" was given. ${help}`);

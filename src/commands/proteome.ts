@@ -51,8 +51,8 @@ export const proteome: Command = {
     "corpus. It can be interrupted: the same command continues. Families of another corpus, such as the release before,\n" +
     "are carried over unless added or removed proteins change them. search scores any pattern with these families, with\n" +
     "the numbers of labd score. q is the expected fraction of random matches among a match and those above it\n" +
-    "(Benjamini and Hochberg, over all matches found), and the label follows it: likely functional up to 0.05,\n" +
-    "possible up to 0.2. A server may run on the data directory meanwhile. Shards built on other machines with the\n" +
+    "(Benjamini and Hochberg, over all matches found); stands_out says whether it is at most 0.05 or 0.2. q does not\n" +
+    "change the verdict, and label is an earlier name of verdict. A server may run on the data directory meanwhile. Shards built on other machines with the\n" +
     "same corpus are joined by copying their *.labf files into the directory that labd proteome list names.",
   actions: {
     build: {
@@ -66,7 +66,7 @@ export const proteome: Command = {
       run: build,
     },
     search: {
-      summary: "Print all matches of a pattern, best first.",
+      summary: "Print all matches of a pattern by z, the highest first.",
       flags: {
         "--pattern P": "A regular expression over residues.",
         "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",

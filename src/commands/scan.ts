@@ -58,9 +58,10 @@ export const scan: Command = {
   flagNames: { motifClasses: "--classes" },
   example:
     "labd corpus add --sample\nlabd scan --fasta p53.fasta\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
-    "Homologs are searched once per protein. Matches are printed best first: by overall_p, then z. q is the expected\n" +
+    "Homologs are searched once per protein. Matches are printed by z, the highest first. q is the expected\n" +
     "fraction of random matches among a match and those above it (Benjamini and Hochberg, over all matches of the\n" +
-    "protein). The label follows q: likely functional up to 0.05, possible up to 0.2. Filters do not change q; testing\n" +
+    "protein); stands_out says whether it is at most 0.05 or 0.2. q does not change the verdict, which follows\n" +
+    "overall_p, and label is an earlier name of verdict. Filters do not change q; testing\n" +
     "fewer classes with --classes does. Matches that overlap by half of the shorter one have the same group. The types\n" +
     "are CLV cleavage, DEG degron, DOC docking, LIG ligand, MOD modification, TRG targeting.",
   async run(call) {

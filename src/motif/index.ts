@@ -13,21 +13,23 @@ export type { Hit } from "./search.ts";
 
 export { SCORING_MODELS } from "./prediction.ts";
 export type {
+  ConservationLevel,
   Contributions,
   FamilyAlignment,
   Homolog,
   HomologAtMatch,
   HomologState,
   MatchScore,
-  OverallVerdict,
   PatternScores,
   Prediction,
+  PValueKind,
+  RandomMatches,
   ScoringModel,
   Verdict,
 } from "./prediction.ts";
 
 /** Matches of many patterns in one order, with q-values. */
-export { rankByP, rankMatches } from "./ranking.ts";
+export { rankByZ, rankMatches } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
 /** Which hits may be homologs. */

@@ -1,7 +1,7 @@
 import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "./null-quantiles.ts";
 import { CONSERVED_P, KEPT_FRACTION, LIKELY_P, POSSIBLE_P, WEAKLY_CONSERVED_P } from "./options.ts";
 import type { NullRow } from "./null-row.ts";
-import type { OverallVerdict, PValueKind, ScoringModel, Verdict } from "./prediction.ts";
+import type { ConservationLevel, MatchScore, PValueKind, RandomMatches, ScoringModel } from "./prediction.ts";
 
 /** The numbers of a match that have P values. */
 export interface Statistics {
@@ -57,9 +57,26 @@ export function computePValue(
   { homologs, order }: MatchContext,
   calibration: Calibration | null = null,
 ): PValue | null {
-  const row = (calibration?.rows[model] ?? NULL_QUANTILES[model])[findBin(homologs, order)];
-  const quantiles = row[name];
+  const quantiles = nullRow(model, { homologs, order }, calibration)[name];
   return quantiles && tailProbability(quantiles, value);
+}
+
+const nullRow = (
+  model: ScoringModel,
+  { homologs, order }: MatchContext,
+  calibration: Calibration | null,
+): NullRow => (calibration?.rows[model] ?? NULL_QUANTILES[model])[findBin(homologs, order)];
+
+/** Distribution of the z of random matches with similar depth and order: those that the overall P value counts. */
+export function randomMatches(
+  model: ScoringModel,
+  context: MatchContext,
+  calibration: Calibration | null = null,
+): RandomMatches {
+  return {
+    shares: LEVELS.map((_, i) => probabilityAbove(i)),
+    z: [...nullRow(model, context, calibration).z],
+  };
 }
 
 /** Index of a row: by depth, then order, ascending. */
@@ -97,7 +114,7 @@ function probabilityAbove(level: number): number {
  *
  * @param kept fraction of the homologs at the match that keep it, in place or nearby.
  */
-export function judge(pValue: PValue | null, kept: number): Verdict {
+export function judgeConservation(pValue: PValue | null, kept: number): ConservationLevel {
   if (pValue === null) return "insufficient data";
   if (pValue.p <= CONSERVED_P) return "conserved";
   if (pValue.p <= WEAKLY_CONSERVED_P) return "weakly conserved";
@@ -105,7 +122,7 @@ export function judge(pValue: PValue | null, kept: number): Verdict {
 }
 
 /** All evidence in words. */
-export function judgeOverall({ p }: PValue): OverallVerdict {
+export function judgeOverall({ p }: PValue): NonNullable<MatchScore["overallVerdict"]> {
   if (p <= LIKELY_P) return "likely functional";
   return p <= POSSIBLE_P ? "possible" : "no evidence";
 }

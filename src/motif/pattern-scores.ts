@@ -5,9 +5,15 @@ import { computeContributions, type Evidence, computeEvidence } from "./evidence
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
 import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
-import { type Calibration, judgeOverall, computePValue, judge } from "./p-value.ts";
+import {
+  type Calibration,
+  computePValue,
+  judgeConservation,
+  judgeOverall,
+  randomMatches,
+} from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
-import type { Contributions, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
+import type { Contributions, HomologState, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
 import { openMotif } from "./retention.ts";
 import { matchWarnings, patternWarnings } from "./warnings.ts";
 
@@ -68,7 +74,9 @@ function matchScore(
   { model, family, calibration }: ScoringContext,
 ): MatchScore {
   const { homologs, terms, z } = evidence;
-  const kept = evidence.atHomologs.filter(({ state }) => state === "conserved" || state === "shifted").length;
+  const count = (wanted: HomologState): number =>
+    evidence.atHomologs.filter(({ state }) => state === wanted).length;
+  const [kept, nearby] = [count("conserved"), count("shifted")];
   const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
   const pValue = isJudged
     ? computePValue("conservation", terms.conservation, model, evidence, calibration)
@@ -79,11 +87,13 @@ function matchScore(
     start: match.start + 1,
     end: match.end,
     text: decode(family.query.subarray(match.start, match.end)),
+    verdict: overall ? judgeOverall(overall) : "not scored",
     overallVerdict: overall && judgeOverall(overall),
     z: roundedOrNull(z),
     overallPValue: overall && rounded(overall.p),
     overallPValueIs: overall && overall.is,
-    verdict: judge(pValue, kept / homologs),
+    ...(overall && { randomMatches: randomMatches(model, evidence, calibration) }),
+    conservationLevel: judgeConservation(pValue, (kept + nearby) / homologs),
     score: ifJudged(evidence.score),
     expected: ifJudged(evidence.expected),
     pValue: pValue && rounded(pValue.p),
@@ -91,6 +101,7 @@ function matchScore(
     homologs,
     effectiveHomologs: rounded(evidence.effectiveHomologs),
     kept,
+    nearby,
     localIdentity: roundedOrNull(evidence.localIdentity),
     informationContent: rounded(bits),
     conservation: evidence.conservation.map(roundedOrNull),

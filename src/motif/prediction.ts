@@ -4,8 +4,8 @@ export const SCORING_MODELS: readonly ScoringModel[] = ["continuous", "discontin
 /** State of a match in one homolog. */
 export type HomologState = "conserved" | "shifted" | "substituted" | "gap" | "missing";
 
-/** Conservation in words; "like its surroundings" means kept, but not more than they explain. */
-export type Verdict =
+/** Conservation alone in words; "like its surroundings" means kept, but not more than they explain. */
+export type ConservationLevel =
   | "conserved"
   | "weakly conserved"
   | "conserved like its surroundings"
@@ -13,7 +13,7 @@ export type Verdict =
   | "insufficient data";
 
 /** All evidence in words. */
-export type OverallVerdict = "likely functional" | "possible" | "no evidence";
+export type Verdict = "likely functional" | "possible" | "no evidence" | "not scored";
 
 export type PValueKind = "estimate" | "at most" | "at least";
 
@@ -46,21 +46,31 @@ export interface HomologAtMatch {
   retention: number | null;
 }
 
+/** A distribution of z: each share of the random matches reaches at least the z at the same index. Shares descend. */
+export interface RandomMatches {
+  shares: number[];
+  z: number[];
+}
+
 export interface MatchScore {
   /** First and last residue, counted from 1. */
   start: number;
   end: number;
   /** The matched residues. */
   text: string;
-  /** Judged by all evidence; null if the match could not be scored. */
-  overallVerdict: OverallVerdict | null;
+  /** Judged by all evidence. */
+  verdict: Verdict;
+  /** The verdict by its earlier name; null if the match could not be scored. */
+  overallVerdict: Exclude<Verdict, "not scored"> | null;
   /** Evidence for the match, in standard deviations from the mean of random matches; null if the match could not be scored. */
   z: number | null;
   /** Fraction of comparable random matches whose z is as high or higher; null if the match could not be scored. */
   overallPValue: number | null;
   overallPValueIs: PValueKind | null;
+  /** z of random matches with which the match is compared; absent if it could not be scored. */
+  randomMatches?: RandomMatches;
   /** Judged by conservation alone. */
-  verdict: Verdict;
+  conservationLevel: ConservationLevel;
   /** Conservation score CS, 0..1; null if data are insufficient, like the next three. */
   score: number | null;
   /** CS expected from the local divergence, 0..1. */
@@ -69,10 +79,11 @@ export interface MatchScore {
   pValue: number | null;
   /** True if the P value is an estimate, or a bound beyond the ends of the null distribution. */
   pValueIs: PValueKind | null;
-  /** Homologs that reach this match, their effective number (Kish), and how many keep it, in place or shifted. */
+  /** Homologs that reach this match, their effective number (Kish), and how many keep it in place, or only nearby. */
   homologs: number;
   effectiveHomologs: number;
   kept: number;
+  nearby: number;
   /** Mean local identity, 0..1; null without homologs. */
   localIdentity: number | null;
   /** Information content of the matched path, in bits. */

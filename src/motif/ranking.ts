@@ -1,7 +1,6 @@
 import { matchDisorder } from "./match-disorder.ts";
-import { judgeOverall } from "./p-value.ts";
 import { rounded } from "./pattern-scores.ts";
-import type { MatchScore, OverallVerdict, PatternScores, Prediction } from "./prediction.ts";
+import type { MatchScore, PatternScores, Prediction, PValueKind } from "./prediction.ts";
 
 /** A match among all matches of a scan. */
 export interface RankedMatch {
@@ -13,8 +12,8 @@ export interface RankedMatch {
   rank: number;
   /** Q-value of the overall P value; null if the match could not be scored. */
   q: number | null;
-  /** Like the overall verdict, but by q. */
-  label: OverallVerdict | null;
+  /** Whether q is an estimate, or a bound because it follows from P values that are bounds. */
+  qIs: PValueKind | null;
   /** Number of its group of overlapping matches, from 1; groups are numbered by their best match. */
   group: number;
   /** True if it is the best of its group. */
@@ -27,15 +26,15 @@ export interface RankedMatch {
 const MIN_OVERLAP = 0.5;
 
 /**
- * All matches of a prediction, best first: by overall P, of equals by z, of equals in order of the patterns. Q-values are
- * those of Benjamini and Hochberg (1995) over all scored matches; a P value that is a bound counts as the bound.
+ * All matches of a prediction, best first: by z, of equals in order of the patterns. Q-values are those of Benjamini and
+ * Hochberg (1995) over all scored matches; a P value that is a bound counts as the bound.
  */
 export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] {
   let number = 0;
   const rows = patterns.flatMap((pattern) =>
     pattern.matches.map((match) => ({ number: ++number, pattern, match })),
   );
-  const sorted = rankByP(rows, ({ match }) => match);
+  const sorted = rankByZ(rows, ({ match }) => match);
   const groups = groupMatches(sorted.map(({ match }) => match));
   return sorted.map((row, i) =>
     Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match) }, groups[i]),
@@ -43,31 +42,31 @@ export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] 
 }
 
 /** Numbers by which matches are ordered; results of earlier versions lack them. */
-type Scored = { [Name in "overallPValue" | "z"]?: number | null | undefined };
+type Scored = Partial<Pick<MatchScore, "overallPValue" | "overallPValueIs" | "z">>;
 
-/** Rows in order of overall P, of equals by z, of equals as given; with ranks, q-values and labels over all of them. */
-export function rankByP<Row extends object>(
+/** Rows in descending order of z, of equals as given, those without z last; with ranks, and q-values over all of them. */
+export function rankByZ<Row extends object>(
   rows: readonly Row[],
   readMatch: (row: Row) => Scored,
-): (Row & Pick<RankedMatch, "rank" | "q" | "label">)[] {
-  const sorted = rows.toSorted((a, b) => {
-    const [one, other] = [readMatch(a), readMatch(b)];
-    return rankValue(one) - rankValue(other) || readZ(other) - readZ(one);
-  });
-  const qs = qValues(sorted.flatMap((row) => readMatch(row).overallPValue ?? []));
-  return sorted.map((row, i) => {
-    const q = qs[i] ?? null;
-    return Object.assign({}, row, {
-      rank: i + 1,
-      q,
-      label: q === null ? null : judgeOverall({ p: q, is: "estimate" as const }),
-    });
-  });
+): (Row & Pick<RankedMatch, "rank" | "q" | "qIs">)[] {
+  const byP = rows
+    .flatMap((row) => {
+      const { overallPValue: p, overallPValueIs: is } = readMatch(row);
+      return p == null ? [] : { row, p, is: is ?? "estimate" };
+    })
+    .toSorted((a, b) => a.p - b.p);
+  const qs = qValues(byP.map(({ p }) => p));
+  const last = byP.at(-1);
+  // The q-values of rows that reach the largest P value depend on it.
+  const kindOf = (is: PValueKind, q: number): PValueKind =>
+    is === "at most" ? is : last?.is === "at least" && q === qs.at(-1) ? "at least" : "estimate";
+  const found = new Map(byP.map(({ row, is }, i) => [row, { q: qs[i], qIs: kindOf(is, qs[i]) }]));
+  return rows
+    .toSorted((a, b) => readZ(readMatch(b)) - readZ(readMatch(a)) || 0)
+    .map((row, i) => Object.assign({}, row, { rank: i + 1, ...(found.get(row) ?? { q: null, qIs: null }) }));
 }
 
-/** Matches without a P value come last. */
-const rankValue = ({ overallPValue }: Scored): number => overallPValue ?? 2;
-const readZ = ({ z }: Scored): number => z ?? 0;
+const readZ = ({ z }: Scored): number => z ?? -Infinity;
 
 /** Q-values of P values in ascending order, with six decimals. */
 export function qValues(ascending: readonly number[]): number[] {

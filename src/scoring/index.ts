@@ -1,4 +1,11 @@
-export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
+export type {
+  Homolog,
+  HomologAtMatch,
+  MatchScore,
+  PatternScores,
+  Prediction,
+  RandomMatches,
+} from "../motif/index.ts";
 export { calibrateCorpus } from "./batch/calibration.ts";
 export {
   calibrationFileText,
@@ -47,7 +54,7 @@ export {
   type ScanFormatName,
 } from "./results/file-formats.ts";
 export { printProteome, printTable, tableWorkbook } from "./results/print-table.ts";
-export type { Filter, FilterValues } from "./table/filters.ts";
+export { type Filter, type FilterValues, listFormerNames } from "./table/filters.ts";
 export { MATCH_TABLES, type MatchTable } from "./table/match-tables.ts";
 export type { TablePart } from "./table/rows.ts";
 export { TABLE_FORMATS, type TableFormat } from "./table/table-formats.ts";

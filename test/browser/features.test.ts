@@ -70,7 +70,7 @@ browserTest("administrators import features, which results and scans show, and r
   await page.waitForSelector(".lanes [aria-label^='Domains']");
   await page.keyboard.press("Escape");
   await press(page, "checkbox", "Known instance 1");
-  await page.waitForFunction(() => location.search === "?known=true");
+  await page.waitForFunction(() => location.search === "?verdict=known+instance");
   await seeText(page, "1 of ");
   await page.click("tbody th a");
   await arrive(page, "/score/");

@@ -24,7 +24,7 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   await press(page, "button", "Try p53");
   await press(page, "button", "Scan");
   expect(await arrive(page, "/scan/")).toMatch(/\/scan\/[0-9a-f-]{36}$/);
-  await seeText(page, "The label follows q, not P");
+  await seeText(page, "The verdict follows P");
   const all = await readClasses(page);
   expect(all[0]).toBe("MDM2-SWIB");
   await checkPage(opened, "motif-scan-result");
@@ -60,7 +60,7 @@ browserTest("scans a protein, filters the matches, exports them and opens one", 
   expect(page.url()).toContain("?match=");
   await press(page, "link", "Rank all matches");
   await arrive(page, "/scan/");
-  await seeText(page, "The label follows q, not P");
+  await seeText(page, "The verdict follows P");
 });
 
 browserTest("scans several proteins for chosen classes and ranks their matches together", async () => {

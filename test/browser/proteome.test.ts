@@ -59,7 +59,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   );
   await press(page, "button", "Search");
   expect(await arrive(page, "/proteome/")).toMatch(/\/proteome\/[0-9a-f-]{36}$/);
-  await seeText(page, "The label follows q, not P");
+  await seeText(page, "The verdict follows P");
   // Downloads appear at the end.
   await named(page, "link", "TSV");
   const all = await readGenes(page);

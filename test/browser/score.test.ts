@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { listMatches, type Result, VERDICT_HELP, findVerdict } from "../../src/web/score/result.ts";
+import { listMatches, type Result, VERDICT_HELP } from "../../src/web/score/result.ts";
+import { findVerdict } from "../../src/scoring/table/verdict.ts";
 import { heldQueue } from "../executable/held-queue.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import {

@@ -122,6 +122,8 @@ test("adds and verifies corpora, and scores", async () => {
     "domains",
     "phosphosite_distance",
     "method",
+    "conservation",
+    "nearby",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
   expect(none.slice(0, 12)).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);
@@ -131,9 +133,11 @@ test("adds and verifies corpora, and scores", async () => {
   );
   const [scored] = json.prediction.patterns[0].matches;
   expect(Number(match[9])).toBeCloseTo(scored.z, 4);
-  const { verdict, kept, overallVerdict } = scored;
-  expect([match[11], match[12], match[14]]).toEqual([verdict, String(kept), overallVerdict]);
-  expect(verdict).toBe("conserved");
+  const { verdict, kept, nearby, conservationLevel } = scored;
+  expect([11, 12, 14, 33, 34].map((column) => match[column])).toEqual(
+    [verdict, kept, verdict, conservationLevel, nearby].map(String),
+  );
+  expect(conservationLevel).toBe("conserved");
 
   const bad = await labd(["score", "--fasta", "-", "--pattern", "A{5,2}"], { env, stdin: `>e7\n${E7}\n` });
   expect([bad.code, bad.stdout]).toEqual([65, ""]);

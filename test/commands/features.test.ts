@@ -54,6 +54,8 @@ test("labd score names known instances, except in shards", async () => {
     `"Accession"\t"ELMIdentifier"\t"Primary_Acc"\t"Start"\t"End"\t"InstanceLogic"\n` +
     `"ELMI1"\t"DEG_MDM2_SWIB_1"\t"P04637"\t"19"\t"26"\t"true positive"\n`;
   await labd(["features", "add", "-", "--name", "elm"], { env, stdin: elm });
-  expect(await score()).toEqual([{ ...without, known_instance: "ELMI1" }]);
+  expect(await score()).toEqual([
+    { ...without, known_instance: "ELMI1", verdict: "known instance", overall_verdict: "known instance" },
+  ]);
   expect(await score("--shard", "1/1")).toEqual([without]);
 });

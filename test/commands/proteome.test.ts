@@ -91,7 +91,7 @@ test("proteome asks for a build, then builds each shard once", async () => {
   expect(readdirSync(families)).toHaveLength(3);
 });
 
-test("finds the matches of labd score, with the same numbers, best first", async () => {
+test("finds the matches of labd score, with the same numbers, by z", async () => {
   const scored = await labd(["score", "--fasta", "-", "--pattern", "P..P"], { env, stdin: fasta });
   const expected = parseRows(scored.stdout).filter(({ verdict }) => verdict !== "no match");
   const found = parseRows((await run(["search", "--pattern", "P..P"])).stdout);
@@ -102,8 +102,8 @@ test("finds the matches of labd score, with the same numbers, best first", async
   expect(found.map((row) => rowKey(row, row.protein)).toSorted()).toEqual(
     expected.map((row) => rowKey(row, row.query)).toSorted(),
   );
-  const ps = found.flatMap(({ overall_p: p }) => (p === "" ? [] : Number(p)));
-  expect(ps).toEqual(ps.toSorted((a, b) => a - b));
+  const zs = found.flatMap(({ z }) => (z === "" ? [] : Number(z)));
+  expect(zs).toEqual(zs.toSorted((a, b) => b - a));
   expect(Number(found[0].q)).toBeGreaterThan(Number(found[0].overall_p));
 
   const one = await run(["search", "--pattern", "P..P", "--workers", "2", "--format", "json"]);

@@ -33,8 +33,8 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   expect(rows.find(({ query }) => query === "short")).toMatchObject({ accession: "", gene: "" });
   // Each protein has its own order and q-values.
   for (const query of ["P04637", "short"]) {
-    const ps = rows.filter((row) => row.query === query).map((row) => Number(row.overall_p));
-    expect(ps).toEqual(ps.toSorted((a, b) => a - b));
+    const zs = rows.filter((row) => row.query === query).map((row) => Number(row.z));
+    expect(zs).toEqual(zs.toSorted((a, b) => b - a));
   }
 
   const json = (await run("--format", "json")).stdout.trimEnd().split("\n");

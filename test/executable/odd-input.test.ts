@@ -66,16 +66,15 @@ function summarize(homologs: number, verdicts: string[], warnings: number): stri
 
 interface Prediction {
   homologs: unknown[];
-  patterns: { matches: { verdict: string; overallVerdict: string | null }[] }[];
+  patterns: { matches: { verdict: string; conservationLevel: string }[] }[];
   warnings: unknown[];
 }
 
-const bothVerdicts = (verdict: string, overall: string | null | undefined): string =>
-  `${verdict} (${overall ?? "not scored"})`;
+const inWords = (conservation: string, verdict = "not scored"): string => `${conservation} (${verdict})`;
 
 function summarizeJson({ homologs, patterns, warnings }: Prediction): string {
   const verdicts = patterns.flatMap(({ matches }) =>
-    matches.map(({ verdict, overallVerdict }) => bothVerdicts(verdict, overallVerdict)),
+    matches.map(({ verdict, conservationLevel }) => inWords(conservationLevel, verdict)),
   );
   return summarize(homologs.length, verdicts, warnings.length);
 }
@@ -115,7 +114,7 @@ async function scoreBySoap(url: string, { sequence, pattern = PATTERN }: Case): 
   const verdicts = text
     .split("<p:motifMatch>")
     .slice(1)
-    .map((match) => bothVerdicts(element(match, "verdict")!, element(match, "overallVerdict")));
+    .map((match) => inWords(element(match, "verdict")!, element(match, "overallVerdict")));
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
   // Warnings of matches are inside them; those of the prediction are last.
   const last = text.slice(text.lastIndexOf("</p:pattern>"));

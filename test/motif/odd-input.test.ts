@@ -66,7 +66,7 @@ test(`${COUNT} random proteins, corpora and patterns`, () => {
       for (const match of prediction.patterns.flatMap(({ matches }) => matches)) {
         expect(match.text).toBe(text.slice(match.start - 1, match.end));
         expect(match.homologs).toBeLessThanOrEqual(prediction.homologs.length);
-        if (match.verdict === "insufficient data") {
+        if (match.conservationLevel === "insufficient data") {
           expect([match.score, match.expected, match.pValue]).toEqual([null, null, null]);
           expect([match.overallVerdict === null, match.overallPValue === null]).toEqual(
             Array(2).fill(match.z === null),

@@ -9,7 +9,7 @@ import {
   judgeOverall,
   computePValue,
   type Statistics,
-  judge,
+  judgeConservation,
 } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
@@ -84,7 +84,7 @@ test.each([
   [0.201, 0.5, "conserved like its surroundings"],
   [0.5, 1, "conserved like its surroundings"],
 ] as const)("describes P = %p and a fraction kept of %p as %s", (p, kept, verdict) => {
-  expect(judge(p === null ? null : { p, is: "estimate" }, kept)).toBe(verdict);
+  expect(judgeConservation(p === null ? null : { p, is: "estimate" }, kept)).toBe(verdict);
 });
 
 test.each([

@@ -73,7 +73,7 @@ describe("the pipeline", () => {
     expect(prediction.homologs.every(({ accession }) => Number(accession.slice(1)) >= 150)).toBe(true);
     const match = only(prediction);
     expect([match.start, match.end, match.text]).toEqual([planted.start, planted.start + 5, "WKPHCW"]);
-    expect(match.verdict).toBe("conserved");
+    expect(match.conservationLevel).toBe("conserved");
     expect(match.score).toBeGreaterThan(0.9);
     expect(match.expected).toBeLessThan(0.5);
     expect(match.pValue).toBeLessThanOrEqual(0.05);
@@ -94,7 +94,7 @@ describe("the pipeline", () => {
       if (i % 5 > 0) return [];
       const patterns = triples.slice(i, i + 5).map((letters) => pattern(letters));
       const { patterns: scored } = predict({ query, patterns, model: "discontinuous" }, corpus);
-      return scored.map(({ matches }) => matches[0].verdict);
+      return scored.map(({ matches }) => matches[0].conservationLevel);
     });
     expect(verdicts.length).toBe(20);
     expect(verdicts).not.toContain("conserved");
@@ -134,8 +134,8 @@ describe("the pipeline", () => {
 
 describe("an alignment from the user", () => {
   test("derives verdicts for a user's alignment from the P values", () => {
+    const levels = new Set<string>();
     const verdicts = new Set<string>();
-    const overallVerdicts = new Set<string>();
     const byQuery = Map.groupBy(goldenScores(), ({ acc }) => acc);
     for (const [accession, rows] of [...goldenAlignments()].slice(0, 20)) {
       for (const model of SCORING_MODELS) {
@@ -143,26 +143,26 @@ describe("an alignment from the user", () => {
         const prediction = predictFromAlignment({ rows, patterns, model });
         expect([prediction.method, prediction.corpus]).toEqual([METHOD, null]);
         for (const match of prediction.patterns.flatMap(({ matches }) => matches)) {
-          const { verdict, pValue: p, score, homologs, overallPValue: overall } = match;
-          verdicts.add(verdict);
+          const { conservationLevel: level, pValue: p, score, homologs, overallPValue: overall } = match;
+          levels.add(level);
           if (overall !== null) {
             const words = overall <= 0.05 ? "likely functional" : overall <= 0.2 ? "possible" : "no evidence";
-            expect(match.overallVerdict).toBe(words);
-            overallVerdicts.add(words);
+            expect([match.verdict, match.overallVerdict]).toEqual([words, words]);
+            verdicts.add(words);
           }
-          if (p === null) expect([verdict, score]).toEqual(["insufficient data", null]);
+          if (p === null) expect([level, score]).toEqual(["insufficient data", null]);
           else {
             expect(homologs).toBeGreaterThanOrEqual(3);
             const kept = match.atHomologs.filter(({ state }) =>
               ["conserved", "shifted"].includes(state),
             ).length;
             const rest = 2 * kept >= homologs ? "conserved like its surroundings" : "not conserved";
-            expect(verdict).toBe(p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : rest);
+            expect(level).toBe(p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : rest);
           }
         }
       }
     }
-    expect([verdicts.size, overallVerdicts.size]).toEqual([5, 3]);
+    expect([levels.size, verdicts.size]).toEqual([5, 3]);
   });
 
   test("uses the rows that meet the homolog criteria, in order", () => {
@@ -244,7 +244,7 @@ describe("unusual input", () => {
       ]);
       for (const { matches } of prediction.patterns) {
         for (const match of matches) {
-          expect(match.verdict).toBe("insufficient data");
+          expect(match.conservationLevel).toBe("insufficient data");
           expect([match.score, match.pValue, match.pValueIs]).toEqual([null, null, null]);
           expect(match.z === null).toBe(match.overallVerdict === null);
           expect(match.warnings.join(" ")).toContain(
@@ -276,7 +276,7 @@ describe("unusual input", () => {
     expect(any.matches.length).toBe(query.length);
     for (const each of [any, almost, common]) expect(each.warnings.join()).toContain("very often");
     expect(any.matches[50].warnings).toContain("Not scored: every position of this match is a wildcard.");
-    expect(any.matches[50].verdict).toBe("insufficient data");
+    expect(any.matches[50].conservationLevel).toBe("insufficient data");
     expect(common.matches[20].score).not.toBeNull();
   });
 
@@ -301,7 +301,7 @@ describe("unusual input", () => {
     const scored = heavy.matches.filter(({ z }) => z !== null).length;
     expect(scored).toBeWithin(1, heavy.matches.length);
     expect(heavy.matches.at(-1)!.warnings.join()).toContain("limit of work");
-    expect(light.matches[0].verdict).toBe("conserved");
+    expect(light.matches[0].conservationLevel).toBe("conserved");
   }, 300_000);
 
   test("judges no conservation below three homologs and warns below six", () => {
@@ -309,7 +309,11 @@ describe("unusual input", () => {
     const patterns = [pattern("W.PHCW")];
     const two = predict({ query: small.query, patterns, model }, small.corpus);
     expect(two.warnings).toEqual(["Only 2 homologs: judging conservation needs at least 3."]);
-    expect([only(two).homologs, only(two).verdict, only(two).score]).toEqual([2, "insufficient data", null]);
+    expect([only(two).homologs, only(two).conservationLevel, only(two).score]).toEqual([
+      2,
+      "insufficient data",
+      null,
+    ]);
     expect(only(two).warnings[0]).toStartWith("Few homologs: mostly context. 2 homologs at this match;");
     expect(only(two).z).toBeNumber();
     expect(only(two).overallPValue).toBeWithin(MIN_P, 0.5 + 1e-9);
@@ -317,7 +321,7 @@ describe("unusual input", () => {
     const more = plantedFamily(63, 4);
     const four = predict({ query: more.query, patterns, model }, more.corpus);
     expect(only(four).warnings).toEqual(["Few homologs: 4 homologs at this match."]);
-    expect(only(four).verdict).toBe("conserved");
+    expect(only(four).conservationLevel).toBe("conserved");
   });
 
   test("warns about a match in a low-complexity region", () => {

@@ -8,7 +8,12 @@ const [SAMPLE_PATTERN] = SAMPLE.prediction.patterns;
 const [SAMPLE_MATCH] = SAMPLE_PATTERN.matches;
 
 /** A match at a place, with a P value and z. */
-const matchAt = (start: number, end: number, overallPValue: number | null, z = 1): MatchScore => ({
+const matchAt = (
+  start: number,
+  end: number,
+  overallPValue: number | null,
+  z = 1 - (overallPValue ?? 1),
+): MatchScore => ({
   ...SAMPLE_MATCH,
   start,
   end,
@@ -60,7 +65,7 @@ test("q-values equal p.adjust(method = 'BH') in R", () => {
   expect(qValues([])).toEqual([]);
 });
 
-test("ranks the matches of all patterns by P, then z, and matches without P last", () => {
+test("ranks the matches of all patterns by z, and those without z last; q follows P", () => {
   const ranked = rankMatches(
     makePrediction(
       [matchAt(1, 4, 0.3), matchAt(11, 14, null), matchAt(21, 24, 0.005, 2)],
@@ -68,23 +73,31 @@ test("ranks the matches of all patterns by P, then z, and matches without P last
       [matchAt(31, 34, 0.005, 3), matchAt(41, 44, 0.01)],
     ),
   );
-  expect(ranked.map(({ number, pattern, q, label }) => [number, pattern.name, q, label])).toEqual([
-    [4, "class 3", 0.01, "likely functional"],
-    [3, "class 1", 0.01, "likely functional"],
-    [5, "class 3", 0.013333, "likely functional"],
-    [1, "class 1", 0.3, "no evidence"],
+  expect(ranked.map(({ number, pattern, q, qIs }) => [number, pattern.name, q, qIs])).toEqual([
+    [4, "class 3", 0.01, "estimate"],
+    [3, "class 1", 0.01, "estimate"],
+    [5, "class 3", 0.013333, "estimate"],
+    [1, "class 1", 0.3, "estimate"],
     [2, "class 1", null, null],
   ]);
 });
 
-test("labels follow q: a small P value among many matches is not evidence", () => {
-  const alone = rankMatches(makePrediction([matchAt(1, 4, 0.03)]));
-  expect(alone[0].label).toBe("likely functional");
-  const many = Array.from({ length: 40 }, (_, i) => matchAt(10 * i + 11, 10 * i + 14, 0.5));
-  const [first] = rankMatches(makePrediction([matchAt(1, 4, 0.03)], many));
-  expect(first).toMatchObject({ q: 0.5, label: "no evidence", match: { overallPValue: 0.03 } });
-  const few = rankMatches(makePrediction([matchAt(1, 4, 0.03)], many.slice(0, 4)));
-  expect(few[0]).toMatchObject({ q: 0.15, label: "possible" });
+test("q depends on the number of matches, and is a bound where it follows from one", () => {
+  const bound = { overallPValueIs: "at least" } as const;
+  const many = Array.from({ length: 40 }, (_, i) => ({
+    ...matchAt(10 * i + 11, 10 * i + 14, 0.5),
+    ...bound,
+  }));
+  const [alone] = rankMatches(makePrediction([matchAt(1, 4, 0.03)]));
+  expect(alone).toMatchObject({ q: 0.03, qIs: "estimate" });
+  const first = (others: MatchScore[]) => rankMatches(makePrediction([matchAt(1, 4, 0.03, 2)], others))[0];
+  expect(first(many)).toMatchObject({ q: 0.5, qIs: "at least", match: { overallPValue: 0.03 } });
+  expect(first(many.slice(0, 4))).toMatchObject({ q: 0.15, qIs: "estimate" });
+  const least = { ...matchAt(1, 4, 0.0001, 5), overallPValueIs: "at most" } as const;
+  expect(rankMatches(makePrediction([least], many.slice(0, 4)))[0]).toMatchObject({
+    q: 0.0005,
+    qIs: "at most",
+  });
 });
 
 test("groups matches that share half of the shorter one with the best of the group", () => {

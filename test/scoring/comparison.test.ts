@@ -73,7 +73,7 @@ test("names the homologs behind a flipped verdict", () => {
   const { prediction: before } = SAMPLE;
   const after = structuredClone(before);
   const match = after.patterns[0].matches[0] as MatchScore;
-  match.overallVerdict = "no evidence";
+  match.verdict = "no evidence";
   const gone = match.atHomologs[0];
   const { accession } = before.homologs[gone.homolog];
   after.homologs = after.homologs.map((homolog) =>
@@ -82,7 +82,7 @@ test("names the homologs behind a flipped verdict", () => {
   const { flipped, a, b, matches } = compare(result(before), result(after));
   expect(flipped).toBe(1);
   expect([a.onlyHere, b.onlyHere]).toEqual([[accession], ["NEW"]]);
-  expect(matches[0]).toMatchObject({ isFlipped: true, b: { overallVerdict: "no evidence" } });
+  expect(matches[0]).toMatchObject({ isFlipped: true, b: { verdict: "no evidence" } });
   const byName = new Map(matches[0].responsible.map((homolog) => [homolog.accession, homolog]));
   expect(byName.get(accession)).toMatchObject({ b: null });
   expect(byName.get("NEW")).toMatchObject({ a: null });

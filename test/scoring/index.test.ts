@@ -83,7 +83,7 @@ test("warns without a corpus, and uses an added corpus from the next job on", as
     {
       start: 19,
       end: 26,
-      verdict: "insufficient data",
+      conservationLevel: "insufficient data",
       score: null,
       kept: 0,
       z: expect.any(Number),
@@ -96,6 +96,6 @@ test("warns without a corpus, and uses an added corpus from the next job on", as
   expect(alone.scoring.corpusName()).toBe("sample");
   const { homologs, patterns } = await fetchResult(await submit());
   expect(homologs.length).toBeGreaterThan(10);
-  expect(patterns[0].matches[0].verdict).toBe("conserved");
+  expect(patterns[0].matches[0].conservationLevel).toBe("conserved");
   expect(await fetchResult(before)).toEqual(without);
 });

@@ -80,7 +80,8 @@ test("finds the matches of the command line and of jobs, with progress, pages an
         Object.assign(
           { rank: i + 1, notes: null, before: expect.any(String), after: expect.any(String) },
           row,
-          { isDisordered: row.disorder > 0.5 },
+          { isDisordered: row.disorder > 0.5, label: row.verdict, overallVerdict: row.verdict },
+          { standsOut: row.q! <= 0.05 ? "q ≤ 0.05" : row.q! <= 0.2 ? "q ≤ 0.2" : null },
         ),
       ),
   );
@@ -113,10 +114,12 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   });
   const expected = new Map(
     scored.flatMap(({ accession, prediction }) =>
-      prediction.patterns[0].matches.map(({ atHomologs: _atHomologs, ...one }) => [
-        `${accession.split("|").at(1) ?? accession} ${one.start}`,
-        one,
-      ]),
+      prediction.patterns[0].matches.map(
+        ({ atHomologs: _atHomologs, randomMatches: _randomMatches, ...one }) => [
+          `${accession.split("|").at(1) ?? accession} ${one.start}`,
+          one,
+        ],
+      ),
     ),
   );
   expect(expected.size).toBe(table.rows.length);

@@ -31,7 +31,7 @@ const makeRequest = (expression: string, organism: string | null = null): Search
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
 const matchIn = (protein: number, overallPValue: number): ProteomeMatch =>
-  Object.assign({}, match, { protein, overallPValue, disorder: 0.5 });
+  Object.assign({}, match, { protein, overallPValue, z: -overallPValue, disorder: 0.5 });
 
 /** Searches whose parts, one per protein, arrive when the test releases them. */
 function stagedSearches(maxRows?: number, files?: SearchFiles) {

@@ -16,6 +16,7 @@ import { chooseFormat, RESULT_FORMAT_NAMES, RESULT_FORMATS } from "../../src/sco
 import { type PrintedFormatName, printReport } from "../../src/scoring/results/result-format.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { currentPrediction } from "../../src/scoring/table/earlier-match.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.
@@ -42,12 +43,19 @@ test.each(NAMES)("prints %s like the golden file", (name) => {
 
 test.each(NAMES)("prints a prediction that has no overall verdict as %s", (name) => {
   const [pattern] = SAMPLE.prediction.patterns;
-  const added = new Set(["overallVerdict", "overallPValue", "overallPValueIs", "kept"]);
+  const added = new Set(
+    "verdict overallVerdict overallPValue overallPValueIs kept nearby randomMatches".split(" "),
+  );
   const matches = pattern.matches.map((match) =>
-    Object.fromEntries(Object.entries(match).filter(([field]) => !added.has(field))),
+    Object.fromEntries(
+      Object.entries(match)
+        .filter(([field]) => !added.has(field))
+        .map(([field, value]) => [field === "conservationLevel" ? "verdict" : field, value]),
+    ),
   ) as unknown as MatchScore[];
   // As an earlier version stored it.
-  const earlier = { ...SAMPLE, prediction: { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] } };
+  const prediction = { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] };
+  const earlier = { ...SAMPLE, prediction: currentPrediction(prediction) };
   expect(print(earlier, name)).not.toMatch(/undefined|NaN|likely functional/);
 });
 
@@ -191,7 +199,7 @@ for line in lines[1:-1]:
     c = line.split("\\t")
     assert len(c) == 9 and c[3].isdigit() and c[4].isdigit() and c[6] in "+-.?" and c[7] == "."
     a = dict((unquote(k), [unquote(v) for v in vs.split(",")]) for k, vs in (p.split("=") for p in c[8].split(";")))
-    out.append([unquote(c[0]), c[1], c[2], int(c[3]), int(c[4]), c[5], a["Note"], a["expression"], a["verdict"], a.get("overall_verdict")])
+    out.append([unquote(c[0]), c[1], c[2], int(c[3]), int(c[4]), c[5], a["Note"], a["expression"], a["conservation"], a["verdict"]])
 print(json.dumps(out))`;
   const note = ["F, then 1 to 2 of any residue, W"];
   const name = SAMPLE.identifier;
@@ -221,7 +229,18 @@ print(json.dumps(out))`;
       ["insufficient data"],
       ["possible"],
     ],
-    [name, "labd-3", "polypeptide_motif", 80, 81, ".", note, ["F.{1,2}W"], ["insufficient data"], null],
+    [
+      name,
+      "labd-3",
+      "polypeptide_motif",
+      80,
+      81,
+      ".",
+      note,
+      ["F.{1,2}W"],
+      ["insufficient data"],
+      ["not scored"],
+    ],
   ]);
 });
 

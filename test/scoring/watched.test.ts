@@ -17,7 +17,7 @@ setDefaultTimeout(60_000);
 function changedPrediction(): Prediction {
   const prediction = structuredClone(SAMPLE.prediction);
   const [match] = prediction.patterns[0].matches;
-  match.overallVerdict = "no evidence";
+  match.verdict = "no evidence";
   match.atHomologs = match.atHomologs.filter(({ homolog }) => homolog !== 2);
   return prediction;
 }
@@ -46,6 +46,7 @@ function stage() {
       store,
       runner,
       handlers,
+      featureSource: () => ({ dataDirectory: "", corpusPath: null, synonyms: [] }),
       log,
       corpus: () => version.corpus,
       interval: 1e6,
@@ -84,8 +85,8 @@ describe("watched queries", () => {
     const [{ comparison }] = queries.changes("user ada");
     expect(comparison).toMatchObject({ flipped: 1, a: { job: before }, b: { job: rerun!.id } });
     expect(comparison.matches).toHaveLength(1);
-    expect(comparison.matches[0].a?.overallVerdict).toBe("likely functional");
-    expect(comparison.matches[0].b?.overallVerdict).toBe("no evidence");
+    expect(comparison.matches[0].a?.verdict).toBe("likely functional");
+    expect(comparison.matches[0].b?.verdict).toBe("no evidence");
     expect(comparison.matches[0].responsible.length).toBeGreaterThan(0);
     expect(queries.changes("user bob")).toEqual([]);
   });

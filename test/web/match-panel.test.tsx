@@ -26,7 +26,7 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
     {
       overallVerdict: "likely functional",
       overallPValue: 0.02,
-      verdict: "conserved like its surroundings",
+      conservationLevel: "conserved like its surroundings",
       score: 1,
       expected: 0.93,
       pValue: 0.31,
@@ -37,23 +37,23 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
     },
     [
       "Likely functional P 0.02 1 in 50 random matches scores as high.",
-      "Kept in 23 of 23 homologs CS 1.00",
+      "In place in 23 of 23 homologs CS 1.00",
       "Conserved like its surroundings (expected CS 0.93, P 0.31). 31 in 100 random matches are kept this well.",
     ],
   ],
   [
     "some homologs have nearby or do not reach",
-    { homologs: 3, kept: 2, atHomologs: homologs(["conserved", "shifted", "gap", "missing"]) },
+    { homologs: 3, kept: 1, nearby: 1, atHomologs: homologs(["conserved", "shifted", "gap", "missing"]) },
     [
-      "Kept in 2 of 3 homologs",
+      "In place in 1 of 3 homologs",
       "More than its surroundings explain (expected CS 0.11, P ≤ 0.005). At most 1 in 200 random matches is kept this well.",
-      "1 of them has it nearby. 1 other homolog does not reach this site.",
+      "1 more has it nearby, within ten residues. 1 other homolog does not reach this site.",
     ],
   ],
   [
     "has two homologs",
     {
-      verdict: "insufficient data",
+      conservationLevel: "insufficient data",
       score: null,
       pValue: null,
       homologs: 2,
@@ -62,7 +62,7 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
     },
     [
       "Likely functional P 0.012",
-      "Kept in 1 of 2 homologs Conservation cannot be judged.",
+      "In place in 1 of 2 homologs Conservation cannot be judged.",
       "Few homologs: mostly context.",
       "Sum: score z 1.83",
     ],
@@ -80,7 +80,7 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
 });
 
 test("the panel of a match without a score shows neither evidence nor conservation", () => {
-  expect(renderPanel(MATCHES[2])).not.toMatch(/Evidence|Kept in|No homolog/);
+  expect(renderPanel(MATCHES[2])).not.toMatch(/Evidence|In place in|No homolog/);
 });
 
 test.each([

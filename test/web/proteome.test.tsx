@@ -30,7 +30,7 @@ const match = (more: Partial<Match>): Match => ({
   before: "MEEP",
   after: "DPSV",
   q: 0.04,
-  label: "likely functional",
+  verdict: "likely functional",
   disorder: 0.8125,
   motif: "P..P",
   notes: null,
@@ -57,7 +57,7 @@ const search = (more: Partial<Search>): Search => ({
   matching: 2,
   labels: [],
   pValues: [],
-  facets: { label: [], species: [], region: [], kept: [] },
+  facets: { verdict: [], species: [], region: [], kept: [] },
   passing: 3,
   results: [match({})],
   links: { self: "", matches: "" },
@@ -66,7 +66,10 @@ const search = (more: Partial<Search>): Search => ({
 
 test.each([
   [{ matches: 0 }, "No protein has this motif."],
-  [{}, "3 matches in 2 proteins: none stands out. The first ones are the best candidates."],
+  [
+    {},
+    "3 matches in 2 proteins: none is likely functional or possible. The first ones are the best candidates.",
+  ],
   [
     { labels: [count("no evidence", 1), count("possible", 2)] },
     "3 matches in 2 proteins: 0 likely functional, 2 possible.",
@@ -92,7 +95,7 @@ test.each([
   ["from=51&order=-q", "order=-q&offset=50&limit=50"],
   ["from=-3", "offset=0&limit=50"],
   ["known=true&phosphosite=5&domain=outside", "known=true&domain=outside&phosphosite=5&offset=0&limit=50"],
-  ["from=x&label=possible&label=not+scored", "label=possible%2Cnot+scored&offset=0&limit=50"],
+  ["from=x&verdict=possible&verdict=not+scored", "verdict=possible%2Cnot+scored&offset=0&limit=50"],
 ])("requests for the address %p the page %p", (query, expected) => {
   const parameters = new URLSearchParams();
   setQueryValues(parameters, pageQuery(new URLSearchParams(query)));

@@ -22,7 +22,7 @@ const MATCHES = [
     number: 1,
     type: "LIG",
     q: 0.01,
-    label: "likely functional",
+    verdict: "likely functional",
     disorder: 0.9,
     notes: notes("SH3", 5),
   }),
@@ -30,7 +30,7 @@ const MATCHES = [
     number: 2,
     type: "DEG",
     q: 0.1,
-    label: "possible",
+    verdict: "possible",
     disorder: 0.1,
     isBest: false,
     notes: notes("", 0, "true positive"),
@@ -39,11 +39,11 @@ const MATCHES = [
     number: 3,
     type: null,
     q: 0.5,
-    label: "no evidence",
+    verdict: "no evidence",
     disorder: 0.9,
     notes: notes("", 6, "false positive"),
   }),
-  match({ number: 4, type: "LIG", q: null, label: null, disorder: null }),
+  match({ number: 4, type: "LIG", q: null, verdict: "not scored", disorder: null }),
 ];
 
 const TABLE = MATCH_TABLES.scan;
@@ -72,7 +72,7 @@ test.each([
   ["type=DEG&type=other", [2, 3]],
   ["region=disordered", [1, 3]],
   ["region=disordered&region=ordered", [1, 2, 3]],
-  ["label=possible&label=not+scored", [2, 4]],
+  ["verdict=no+evidence&verdict=not+scored", [3, 4]],
   ["max_q=0.1", [1, 2]],
   ["max_q=0.5", [1, 2, 3]],
   ["max_q=low", [1, 2, 3, 4]],
@@ -129,9 +129,11 @@ test("0.5 is the largest q of scans: a P value of at least 0.5 counts as 0.5", (
 
 test("summarizes a scan in one sentence", () => {
   expect(scanAnswer({ matches: MATCHES, tested: 3 })).toBe(
-    "1 of 3 matches is likely functional, 1 possible.",
+    "1 of 3 matches is likely functional, 0 possible. 1 match is a known instance. 1 stands out against all 3 tests (q ≤ 0.05).",
   );
-  expect(scanAnswer({ matches: MATCHES.slice(2), tested: 1 })).toStartWith("No match stands out against 1");
+  expect(scanAnswer({ matches: MATCHES.slice(2), tested: 1 })).toBe(
+    "0 of 1 matches are likely functional, 0 possible. None stands out against all 1 tests (q ≤ 0.05).",
+  );
   expect(scanAnswer({ matches: [], tested: 0 })).toBe("No match has a P value.");
   expect([0.0123, 0.5, 0.005, null].map(shortNumber)).toEqual(["0.012", "0.5", "0.005", "–"]);
 });

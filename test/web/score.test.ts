@@ -10,9 +10,11 @@ import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
 import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
+import type { MatchVerdict } from "../../src/scoring/table/verdict.ts";
 import {
   answer,
   best,
+  countMissing,
   listMatches,
   type NumberedMatch,
   oddsText,
@@ -23,8 +25,6 @@ import {
   REACHED_SHARES,
   type Result,
   roundedParts,
-  tally,
-  type Verdict,
 } from "../../src/web/score/result.ts";
 import { readTextFile } from "../../src/web/text-file.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
@@ -174,15 +174,14 @@ test("parses a tree with quoted names and draws it with the query at the top", (
   expect(() => parseNewick("(a,b")).toThrow("Not a tree");
 });
 
-test("numbers matches across all patterns and ranks them by the overall P value", () => {
+test("numbers matches across all patterns and ranks them by z", () => {
   const matches = listMatches({ ...SAMPLE.prediction, identifier: "" } as Result);
   expect(matches.map(({ number }) => number)).toEqual([1, 2, 3]);
   expect(best(matches)?.number).toBe(1);
-  const same = { overallPValue: 0.1, z: 1 };
-  const ranked = [{ overallPValue: null, z: null }, same, { ...same, z: 2 }, { overallPValue: 0.01, z: 0 }];
+  const ranked = [{ z: null }, { z: 0 }, { z: 1 }, { z: 2 }];
   expect(ranked.toSorted((x, y) => rank(x) - rank(y))).toEqual(ranked.toReversed());
   expect(formatPValue(overallP(matches[0]))).toBe("0.012");
-  expect(tally(matches[0])).toEqual({ shifted: 0, missing: 1 });
+  expect(countMissing(matches[0])).toBe(1);
 });
 
 test.each<[PValue, text: string, odds: string]>([
@@ -207,18 +206,23 @@ test.each<{ values: number[]; parts: number[] }>([
   expect(roundedParts(values, sum)).toEqual(parts);
 });
 
-test.each<[verdicts: Verdict[], expected: string]>([
+test.each<[verdicts: MatchVerdict[], expected: string]>([
   [["likely functional"], "The only match is likely functional: AB at 3–4."],
   [["not scored"], "The only match is not likely functional."],
   [["possible", "no evidence"], "None of 2 matches is likely functional."],
   [["no evidence", "likely functional"], "1 of 2 matches is likely functional: AB at 3–4."],
+  [["known instance", "possible"], "1 of 2 matches is a known instance."],
+  [
+    ["known instance", "known instance", "likely functional"],
+    "2 of 3 matches are known instances, 1 likely functional.",
+  ],
   [["likely functional", "likely functional", "possible"], "2 of 3 matches are likely functional."],
 ])("describes the result of %p as %p", (verdicts, expected) => {
   // Conservation alone decides nothing.
-  const match = { start: 3, end: 4, text: "AB", z: 1, verdict: "conserved" };
+  const match = { start: 3, end: 4, text: "AB", z: 1, conservationLevel: "conserved" };
   const matches = verdicts.map((verdict) => ({
     ...match,
-    overallVerdict: verdict === "not scored" ? null : verdict,
+    verdict,
   }));
   expect(answer(matches as unknown as NumberedMatch[])).toBe(expected);
 });

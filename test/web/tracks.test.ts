@@ -100,8 +100,7 @@ test("draws the best of the matches that share a few pixels, and all where there
   const matches = Array.from({ length: 8_000 }, (_, i) => ({
     start: 1 + 4 * i,
     end: 4 + 4 * i,
-    overallPValue: i === 4_321 ? 0.001 : 0.5,
-    z: 0,
+    z: i === 4_321 ? 3 : 0,
   }));
   const plot = { span: span(1, TITIN), left: 100, width: 1_100, scale: 1_000 / TITIN, y: 0 };
   const drawn = thinned(matches, plot, 3, rank);

@@ -2,6 +2,7 @@ import { paced } from "../../platform/byte-budget.ts";
 import { NO_STORE } from "../../platform/json-response.ts";
 import { operation } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
+import type { FeatureSource } from "../features/annotation.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import { ComparisonSchema } from "../results/comparison.ts";
 import { print } from "../results/print-thread.ts";
@@ -14,14 +15,17 @@ export const comparisonOperations = [
     operationId: "compareScoringResults",
     summary: "Compare two results of one protein",
     description:
-      "Match by match: both verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be from different corpora, or from different choices of homologs.",
+      "Match by match: verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be from different corpora, or from different choices of homologs.",
     query: ComparisonParameters,
     returns: ComparisonSchema,
     errors: [404, 409, 410, 503],
-    async run({ query: { a, b } }, { handlers }: { handlers: Handlers }) {
+    async run(
+      { query: { a, b } },
+      { handlers, featureSource }: { handlers: Handlers; featureSource: () => FeatureSource },
+    ) {
       const compared = [await readNamed(handlers, "a", a), await readNamed(handlers, "b", b)] as const;
       const headers = { ...NO_STORE, "Content-Type": "application/json" };
-      return new Response(paced(await print({ compared })), { headers });
+      return new Response(paced(await print({ compared, source: featureSource() })), { headers });
     },
   }),
 ];

@@ -332,7 +332,7 @@ export const ResultParameters = Type.Object({
   ),
   // Without examples, since filters are only for tables, and JSON is the default.
   ...filterSchemas(MATCH_TABLES.result, false),
-  order: orderSchema(MATCH_TABLES.result, "in the order of the patterns"),
+  order: orderSchema(MATCH_TABLES.result),
 });
 
 export const ComparisonParameters = Type.Object({
@@ -343,7 +343,7 @@ export const ComparisonParameters = Type.Object({
 const SCAN_PARAMETERS = {
   format: formatSchema(SCAN_FORMATS, { default: "json" }),
   ...filterSchemas(MATCH_TABLES.scan),
-  order: orderSchema(MATCH_TABLES.scan, "best first"),
+  order: orderSchema(MATCH_TABLES.scan),
 };
 
 export const ScanParameters = Type.Object(SCAN_PARAMETERS);

@@ -4,6 +4,7 @@ import type { Log } from "../../platform/log.ts";
 import { mount } from "../../platform/mount.ts";
 import type { Guards } from "../../platform/operation.ts";
 import type { Database } from "../../platform/sqlite.ts";
+import type { FeatureSource } from "../features/annotation.ts";
 import type { Handlers, JobRunner } from "../jobs/handlers.ts";
 import type { Corpora } from "../corpus/corpus.ts";
 import type { JobStore } from "../jobs/store.ts";
@@ -25,6 +26,7 @@ interface Dependencies {
   store: JobStore;
   runner: JobRunner;
   handlers: Handlers;
+  featureSource: () => FeatureSource;
   corpora: Corpora;
   /** The corpus in use, opened. */
   openCorpus: () => Corpus;

@@ -95,7 +95,7 @@ export const proteomeOperations = [
     operationId: "getProteomeSearch",
     summary: "Get a proteome search",
     description:
-      "Progress, counts, and a page of the matches, best first: by the overall P value, of equals by z, with q-values (Benjamini and Hochberg) over all matches. The label follows q, not P. Filters leave ranks and q-values unchanged. The numbers are those of a job that scores the protein.",
+      "Progress, counts, and a page of the matches, by z, the highest first, with q-values (Benjamini and Hochberg) over all matches. Verdicts do not depend on q. Filters leave ranks and q-values unchanged. The numbers are those of a job that scores the protein.",
     query: PageParameters,
     errors: [404],
     async run({ params, query, request, context: { baseUrl } }, parts: ProteomeParts) {

@@ -14,6 +14,7 @@ import {
   text,
 } from "../prediction/prediction.ts";
 import { type MatchRow } from "../table/match-row.ts";
+import { listFormerNames } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
@@ -79,7 +80,7 @@ const RowNotesSchema = object(
 );
 
 const { proteome: PROTEOME_TABLE } = MATCH_TABLES;
-const { atHomologs: _atHomologs, ...MATCH } = MatchSchema.properties;
+const { atHomologs: _atHomologs, randomMatches: _randomMatches, ...MATCH } = MatchSchema.properties;
 
 const ProteomeMatchSchema = object(
   {
@@ -132,7 +133,7 @@ export const ProteomeSearchSchema = object(
     missing: count("Selected proteins that have no family and are not searched."),
     matches: count("Matches found so far. Ranks and q-values change until the search has finished."),
     matching: count("Proteins with a match."),
-    labels: choices("Number of all matches by label."),
+    labels: choices("Number of all matches by verdict."),
     pValues: list(
       object(
         {
@@ -146,8 +147,10 @@ export const ProteomeSearchSchema = object(
     ),
     facets: object(
       Object.fromEntries(
-        PROTEOME_TABLE.filters.flatMap(({ kind, name, title }) =>
-          kind === "choice" ? [[name, choices(`${title}.`)]] : [],
+        PROTEOME_TABLE.filters.flatMap((filter) =>
+          filter.kind === "choice"
+            ? [filter.name, ...listFormerNames(filter)].map((name) => [name, choices(`${filter.title}.`)])
+            : [],
         ),
       ),
       "Choices of each filter, with the number of matches that pass the others.",
@@ -170,7 +173,7 @@ export const SearchId = Type.Object({
 
 export const PageParameters = Type.Object({
   ...filterSchemas(PROTEOME_TABLE),
-  order: orderSchema(PROTEOME_TABLE, "by rank"),
+  order: orderSchema(PROTEOME_TABLE),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
   ),
@@ -187,5 +190,5 @@ export const PageParameters = Type.Object({
 export const DownloadParameters = Type.Object({
   format: formatSchema(PROTEOME_FORMATS, { default: "tsv" }),
   ...filterSchemas(PROTEOME_TABLE),
-  order: orderSchema(PROTEOME_TABLE, "by rank"),
+  order: orderSchema(PROTEOME_TABLE),
 });

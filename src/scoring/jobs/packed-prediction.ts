@@ -3,6 +3,7 @@ import type { Database } from "../../platform/sqlite.ts";
 import { gzipMember, isGzip } from "../../platform/gzip-members.ts";
 import { Problem } from "../../problem.ts";
 import { encodePrediction } from "../prediction/encode-prediction.ts";
+import { currentPrediction } from "../table/earlier-match.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import { MAX_PREDICTION, printJson, tooLarge } from "./prediction-json.ts";
 
@@ -169,7 +170,9 @@ function encoded(database: Database, result: number, form: Form): Parts {
     form === "json" ? formerText(database, result) : unpackParts(readResult(database, result, "json"));
   const text = intact(() => {
     const prediction = JSON.parse(json) as Prediction;
-    return form === "json" ? json : encodePrediction({ identifier: "", prediction });
+    return form === "json"
+      ? json
+      : encodePrediction({ identifier: "", prediction: currentPrediction(prediction) });
   });
   const bytes = Buffer.from(text);
   const member = (): Bytes => gzipMember(bytes);

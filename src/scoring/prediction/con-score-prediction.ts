@@ -187,7 +187,7 @@ const MATCH: ComplexType<MatchScore> = {
       ["firstResidue", "start"],
       ["lastResidue", "end"],
       ["matchedText", "text"],
-      "verdict",
+      ["verdict", "conservationLevel"],
       ["conservationScore", "score"],
       ["expectedScore", "expected"],
       ["zScore", "z"],
@@ -212,7 +212,13 @@ const MATCH: ComplexType<MatchScore> = {
     // Last, so that clients generated before these existed read the elements that they know.
     ...fields<MatchScore>(
       MatchSchema,
-      ["overallVerdict", "overallPValue", ["overallPValueKind", "overallPValueIs"], ["keptCount", "kept"]],
+      [
+        "overallVerdict",
+        "overallPValue",
+        ["overallPValueKind", "overallPValueIs"],
+        ["keptCount", "kept"],
+        ["nearbyCount", "nearby"],
+      ],
       true,
     ),
   ],

@@ -7,7 +7,7 @@ import type { MatchScore, Prediction } from "../../motif/index.ts";
  * TypeScript type is that of the library.
  */
 
-/** Enumerations by the names of their XML types. */
+/** Enumerations by the names of their XML types; `Verdict` is the earlier name of the levels of conservation. */
 export const PREDICTION_CHOICES = {
   AppliedScoringModel: ["continuous", "discontinuous"],
   OverallVerdict: ["likely functional", "possible", "no evidence"],
@@ -115,15 +115,28 @@ const ContributionsSchema = object(
   "Contributions",
 );
 
+const RandomMatchesSchema = object(
+  {
+    shares: list(fraction("A share."), "Shares of the random matches, descending."),
+    z: list(number("A z."), "The z that each share of the random matches reaches."),
+  },
+  "Distribution of z of the random matches with which the match is compared. Missing if the match could not be scored.",
+  "RandomMatches",
+);
+
 export const MatchSchema = object(
   {
     start: count("Position of the first residue, from 1."),
     end: count("Position of the last residue, from 1."),
     text: text("The matched residues."),
+    verdict: oneOf<MatchScore["verdict"]>(
+      [...PREDICTION_CHOICES.OverallVerdict, "not scored"],
+      "All evidence in words. Tables and scans say known instance where an imported instance of the motif is at the match.",
+    ),
     overallVerdict: nullable(
       choice(
         "OverallVerdict",
-        "All evidence in words. Missing if the match could not be scored, like its P value.",
+        "The verdict: all evidence in words. Missing if the match could not be scored, like its P value.",
       ),
     ),
     z: nullable(
@@ -140,7 +153,8 @@ export const MatchSchema = object(
         "Whether overallPValue is an estimate or a bound at the end of the simulated range.",
       ),
     ),
-    verdict: choice(
+    randomMatches: Type.Optional(RandomMatchesSchema),
+    conservationLevel: choice(
       "Verdict",
       "Conservation alone in words; conserved like its surroundings: kept, but not better than the flanking residues explain.",
     ),
@@ -160,7 +174,10 @@ export const MatchSchema = object(
     ),
     homologs: count("Number of homologs that count at this match."),
     effectiveHomologs: number("Equivalent number of independent homologs."),
-    kept: count("Number of the homologs at this match that keep the motif, in place or nearby."),
+    kept: count("Number of the homologs at this match that keep the motif in place."),
+    nearby: count(
+      "Number of the homologs at this match that have the motif only nearby, within ten residues; kept does not count them.",
+    ),
     localIdentity: nullable(fraction("Mean identity around the match, 0 to 1.")),
     informationContent: number("Information content of the matched path, in bits."),
     conservation: list(

@@ -60,12 +60,13 @@ export class SearchFiles {
     this.#sweep();
   }
 
-  /** The result; null if the search has not finished, or the file was altered. */
+  /** The result; null if the search has not finished, or the file was altered or is of an earlier version. */
   result(id: string): ProteomeTable | null {
     const table = parsed<ProteomeTable>(() => {
       const file = this.#read(id, RESULT);
       return file && Bun.zstdDecompressSync(file);
     });
+    if (table?.rows.some((row) => !("conservationLevel" in row))) return null;
     const now = new Date();
     if (table) for (const ending of [REQUEST, RESULT]) utimesSync(this.#path(id, ending), now, now);
     return table;

@@ -1,4 +1,4 @@
-import { type ProteomeMatch, rankByP, type RankedMatch } from "../../motif/index.ts";
+import { type ProteomeMatch, rankByZ, type RankedMatch } from "../../motif/index.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
@@ -8,8 +8,7 @@ import { openedCorpus } from "../corpus/corpus.ts";
 import { type ProteomePart, type ProteomeRequest, searchFamilies } from "./search.ts";
 
 /** A match among all matches of a search. */
-export interface ProteomeRow
-  extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "rank" | "q" | "label"> {
+export interface ProteomeRow extends Omit<ProteomeMatch, "protein">, Pick<RankedMatch, "rank" | "q" | "qIs"> {
   protein: ProteinObject;
   /** Name of the motif class, or the expression. */
   motif: string;
@@ -56,7 +55,7 @@ export function makeTable(
   const corpus = openedCorpus(path);
   const proteins = new Map<number, ProteinObject>();
   const motif = patternName(pattern);
-  const rows = rankByP(inOrder, (match) => match).map((row): ProteomeRow => {
+  const rows = rankByZ(inOrder, (match) => match).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);
     return Object.assign(row, { protein, motif });

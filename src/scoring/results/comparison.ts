@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { HomologState, MatchScore, Prediction } from "../../motif/index.ts";
-import { nullable } from "../../platform/schema.ts";
+import { nullable, oneOf } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
   choice,
@@ -15,23 +15,32 @@ import {
   ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
+import type { MatchNotes } from "../features/annotation.ts";
+import { currentMatch } from "../table/earlier-match.ts";
 import { patternName } from "../table/match-row.ts";
+import { findVerdict, type MatchVerdict, VERDICTS } from "../table/verdict.ts";
 
 /** Two results of one protein, match by match. */
+
+const VERDICT_NAMES = Object.keys(VERDICTS) as MatchVerdict[];
 
 const NumbersSchema = object(
   {
     number: count("Number of the match over all motifs of the result, from 1."),
-    overallVerdict: nullable(choice("OverallVerdict", "Value in the result.")),
-    overallPValue: nullable(fraction("Value in the result.")),
-    overallPValueIs: nullable(choice("PValueKind", "Value in the result.")),
-    z: nullable(number("Value in the result.")),
-    verdict: choice("Verdict", "Conservation alone, as in the result."),
+    verdict: oneOf(VERDICT_NAMES, "All evidence in words, or known instance."),
+    overallVerdict: nullable(oneOf(VERDICT_NAMES, "Earlier name of verdict.")),
+    overallPValue: nullable(fraction("As in the result.")),
+    overallPValueIs: nullable(choice("PValueKind", "As in the result.")),
+    z: nullable(number("As in the result.")),
+    conservationLevel: choice("Verdict", "Conservation alone, as in the result."),
     score: nullable(fraction("Conservation score, as in the result.")),
-    expected: nullable(fraction("Value in the result.")),
-    pValue: nullable(fraction("P value of conservation in the result.")),
-    pValueIs: nullable(choice("PValueKind", "Value in the result.")),
-    kept: count("Homologs that keep the match."),
+    expected: nullable(fraction("As in the result.")),
+    pValue: nullable(fraction("Of conservation, as in the result.")),
+    pValueIs: nullable(choice("PValueKind", "As in the result.")),
+    kept: count("Homologs that keep the match in place."),
+    nearby: Type.Optional(
+      count("Homologs that have it only nearby. Missing in changes found by earlier versions."),
+    ),
     homologs: count("Homologs that reach the match."),
   },
   "A match in one result.",
@@ -57,7 +66,7 @@ const MatchSchema = object(
     start: count("First residue, from 1."),
     end: count("Last residue."),
     text: text("The matched residues."),
-    isFlipped: Type.Boolean({ description: "Whether the overall verdicts differ." }),
+    isFlipped: Type.Boolean({ description: "Whether the verdicts differ." }),
     a: nullable(NumbersSchema, { description: "Null if only the second result has the match." }),
     b: nullable(NumbersSchema, { description: "Null if only the first result has the match." }),
     responsible: list(
@@ -90,7 +99,7 @@ export const ComparisonSchema = object(
     a: SideSchema,
     b: SideSchema,
     shared: count("Number of homologs of both results."),
-    flipped: count("Number of matches whose overall verdicts differ."),
+    flipped: count("Number of matches whose verdicts differ."),
     matches: list(
       MatchSchema,
       "Matches in both results in the order of motif and position, then matches in one.",
@@ -105,9 +114,20 @@ export type Comparison = Static<typeof ComparisonSchema>;
 export interface ComparedResult {
   job: string;
   identifier: string;
-  protein: ProteinObject | null;
+  protein?: ProteinObject | null | undefined;
   prediction: Prediction;
+  notes?: readonly MatchNotes[] | undefined;
 }
+
+/** A stored comparison with the members that comparisons have now. */
+export const currentComparison = (comparison: Comparison): Comparison => ({
+  ...comparison,
+  matches: comparison.matches.map(({ a, b, ...match }) => ({
+    ...match,
+    a: a && currentMatch(a),
+    b: b && currentMatch(b),
+  })),
+});
 
 /** @throws Problem conflict if the results are of different proteins, or of earlier versions */
 export function compare(a: ComparedResult, b: ComparedResult): Comparison {
@@ -123,7 +143,7 @@ export function compare(a: ComparedResult, b: ComparedResult): Comparison {
     throw new Problem("conflict", text);
   }
   const [namesA, namesB] = [a, b].map(({ prediction }) => listAccessions(prediction));
-  const matches = pairs(numberMatches(a.prediction), numberMatches(b.prediction)).map((pair) =>
+  const matches = pairs(numberMatches(a), numberMatches(b)).map((pair) =>
     comparedMatch(pair, a.prediction, b.prediction),
   );
   return {
@@ -144,23 +164,37 @@ function describeSide(
 ): Comparison["a"] {
   const { method, model, corpus, homologs, warnings } = prediction;
   const onlyHere = [...listAccessions(prediction)].filter((accession) => !others.has(accession));
-  return { job, identifier, protein, method, model, corpus, homologs: homologs.length, onlyHere, warnings };
+  return {
+    job,
+    identifier,
+    protein: protein ?? null,
+    method,
+    model,
+    corpus,
+    homologs: homologs.length,
+    onlyHere,
+    warnings,
+  };
 }
 
 interface Match {
   motif: string;
   number: number;
   match: MatchScore;
+  verdict: MatchVerdict;
 }
 interface Pair {
   a?: Match | undefined;
   b?: Match | undefined;
 }
 
-function numberMatches({ patterns }: Prediction): Match[] {
+function numberMatches({ prediction, notes }: ComparedResult): Match[] {
   let number = 0;
-  return patterns.flatMap((pattern) =>
-    pattern.matches.map((match) => ({ motif: patternName(pattern), number: ++number, match })),
+  return prediction.patterns.flatMap((pattern) =>
+    pattern.matches.map((match) => {
+      const verdict = findVerdict({ verdict: match.verdict, notes: notes?.[number] });
+      return { motif: patternName(pattern), number: ++number, match, verdict };
+    }),
   );
 }
 
@@ -178,8 +212,8 @@ function pairs(a: readonly Match[], b: readonly Match[]): Pair[] {
 
 function comparedMatch({ a, b }: Pair, predictionA: Prediction, predictionB: Prediction): ComparedMatch {
   const { motif, match } = (a ?? b)!;
-  const isFlipped = a && b ? a.match.overallVerdict !== b.match.overallVerdict : false;
-  const isChanged = isFlipped || (a && b ? a.match.verdict !== b.match.verdict : false);
+  const isFlipped = a && b ? a.verdict !== b.verdict : false;
+  const isChanged = isFlipped || (a && b ? a.match.conservationLevel !== b.match.conservationLevel : false);
   return {
     motif,
     start: match.start,
@@ -192,11 +226,12 @@ function comparedMatch({ a, b }: Pair, predictionA: Prediction, predictionB: Pre
   };
 }
 
-function pickNumbers({ number, match }: Match): Numbers {
-  const { overallVerdict, overallPValue, overallPValueIs, z, verdict, score, expected } = match;
-  const { pValue, pValueIs, kept, homologs } = match;
-  const overall = { overallVerdict, overallPValue, overallPValueIs, z };
-  return { number, ...overall, verdict, score, expected, pValue, pValueIs, kept, homologs };
+function pickNumbers({ number, match, verdict }: Match): Numbers {
+  const { overallPValue, overallPValueIs, z, conservationLevel } = match;
+  const { score, expected, pValue, pValueIs, kept, nearby, homologs } = match;
+  const overall = { verdict, overallVerdict: verdict, overallPValue, overallPValueIs, z };
+  const conservation = { conservationLevel, score, expected, pValue, pValueIs, kept, nearby, homologs };
+  return { number, ...overall, ...conservation };
 }
 
 /** Homologs with another state, those of the first result first. */

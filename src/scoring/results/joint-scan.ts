@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { rankByP } from "../../motif/index.ts";
+import { rankByZ } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   caveats,
@@ -44,7 +44,7 @@ export const JointScanSchema = object(
     proteins: list(JointProteinSchema, "Proteins in the order of the request."),
     matches: list(
       Type.Unsafe<JointMatch>(JointMatchSchema),
-      "Matches that pass the filters, best first by default.",
+      "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
     ),
   },
   "The matches of several jobs in one order.",
@@ -75,9 +75,9 @@ export class JointScan {
     for (const match of rows) this.#matches.push(Object.assign({ of }, match));
   }
 
-  /** The matches of all proteins, best first. */
+  /** The matches of all proteins by z. */
   #ranked(): JointMatch[] {
-    return rankByP(this.#matches, (match) => match);
+    return rankByZ(this.#matches, (match) => match);
   }
 
   /** The scans as one object of JSON. */

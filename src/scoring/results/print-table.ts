@@ -1,5 +1,6 @@
 import { type XlsxCell, xlsxFile, xlsxText } from "../../platform/xlsx.ts";
-import { readCell, matchObject } from "../table/column.ts";
+import type { PValueKind } from "../../motif/index.ts";
+import { matchObject, readBound, readCell } from "../table/column.ts";
 import type { TableRow } from "../table/match-row.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
 import { listHeads } from "../table/print-tsv.ts";
@@ -14,7 +15,7 @@ export function tableWorkbook(
   parts: Iterable<TablePart> | AsyncIterable<TablePart>,
 ): Promise<ReadableStream<Uint8Array>> {
   const makeCells = (row: TableRow): XlsxCell[] =>
-    table.columns.map((column) => workbookCell(readCell(column, row)));
+    table.columns.map((column) => withBound(workbookCell(readCell(column, row)), readBound(column, row)));
   function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
     for (const part of all) for (const row of part.rows) yield makeCells(row);
   }
@@ -24,6 +25,10 @@ export function tableWorkbook(
   const head = { title: "Matches", names: listHeads(table) };
   return xlsxFile(head, Symbol.iterator in parts ? rows(parts) : laterRows(parts));
 }
+
+/** A number that is a bound as text, because a workbook is for people; others stay numbers. */
+const withBound = (cell: XlsxCell, is: PValueKind): XlsxCell =>
+  cell === null || is === "estimate" ? cell : `${is === "at most" ? "≤" : "≥"} ${cell}`;
 
 /** Numbers have the four decimals of TSV. */
 function workbookCell(cell: XlsxCell): XlsxCell {

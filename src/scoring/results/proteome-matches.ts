@@ -27,7 +27,7 @@ export interface PValueBin {
 }
 
 interface Listing {
-  /** Number of all matches by label. */
+  /** Number of all matches by verdict. */
   labels: FacetChoice[];
   pValues: PValueBin[];
   views: Map<string, View>;
@@ -59,7 +59,7 @@ function newView(rows: readonly ProteomeRow[], values: FilterValues, order: stri
 
 function makeListing(rows: readonly ProteomeRow[]): Listing {
   const { facets } = facetRows(rows, TABLE.filters, {});
-  return { labels: facets.label, pValues: countBins(rows), views: new Map() };
+  return { labels: facets.verdict, pValues: countBins(rows), views: new Map() };
 }
 
 /** Largest P values of the bins. Those above .5 are not told apart. */

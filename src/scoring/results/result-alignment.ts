@@ -130,12 +130,12 @@ export function printStockholm(report: PredictionReport, only?: number): string 
     .join("");
 }
 
-/** Both verdicts and their numbers. */
+/** The verdict, the conservation in words, and their numbers. */
 function describe(match: MatchScore): string {
   const print = (value: number | null): string => printDecimal(value) || "none";
   return (
-    `${match.overallVerdict ?? "not scored"}: z ${print(match.z)}, p ${print(match.overallPValue)}; ` +
-    `${match.verdict}: cs ${print(match.score)}, expected ${print(match.expected)}, p ${print(match.pValue)}`
+    `${match.verdict}: z ${print(match.z)}, p ${print(match.overallPValue)}; ` +
+    `${match.conservationLevel}: cs ${print(match.score)}, expected ${print(match.expected)}, p ${print(match.pValue)}`
   );
 }
 

@@ -90,9 +90,9 @@ function describeDataset(title: string, report: AnnotatedReport, job: ArchivedJo
     pattern.matches.length === 0
       ? [`${patternName(pattern)}: no match`]
       : pattern.matches.map(
-          ({ start, end, text, overallVerdict, overallPValue, verdict }) =>
-            `${patternName(pattern)}: ${text} at ${start}-${end}, ${overallVerdict ?? "not scored"}` +
-            `${overallPValue === null ? "" : ` (P ${printDecimal(overallPValue)})`}, ${verdict}`,
+          ({ start, end, text, verdict, overallPValue, conservationLevel }) =>
+            `${patternName(pattern)}: ${text} at ${start}-${end}, ${verdict}` +
+            `${overallPValue === null ? "" : ` (P ${printDecimal(overallPValue)})`}, ${conservationLevel}`,
         ),
   );
   return {

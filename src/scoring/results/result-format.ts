@@ -4,6 +4,7 @@ import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from ".
 import type { StoredJob } from "../jobs/handlers.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { currentPrediction } from "../table/earlier-match.ts";
 import { bestRows } from "../table/rows.ts";
 import { TABLE_FORMATS, type TableFormatName } from "../table/table-formats.ts";
 import type { TableView } from "../table/view.ts";
@@ -48,6 +49,7 @@ export interface PrintTask extends NamedQuery {
 /** Two stored results to compare. */
 export interface ComparisonTask {
   compared: readonly [StoredJob, StoredJob];
+  source: FeatureSource;
 }
 
 /** Stored scans to print as one. */
@@ -76,8 +78,8 @@ export type AnyTask = PrintTask | ComparisonTask | JointTask;
 export function printResult(task: AnyTask): Printed {
   if ("joint" in task) return printJointScan(task);
   if ("compared" in task) {
-    const [a, b] = task.compared.map(({ parts, ...of }) =>
-      Object.assign({ prediction: predictionIn(parts) }, of),
+    const [a, b] = task.compared.map(({ parts, job, ...of }) =>
+      Object.assign({ job }, withNotes({ prediction: predictionIn(parts), ...of }, task.source)),
     );
     return JSON.stringify(compare(a, b));
   }
@@ -116,4 +118,5 @@ function archivedForms(report: AnnotatedReport) {
   return forms.filter(({ text }) => text !== "");
 }
 
-const predictionIn = (parts: PrintTask["parts"]): Prediction => JSON.parse(unpackText(parts)) as Prediction;
+const predictionIn = (parts: PrintTask["parts"]): Prediction =>
+  currentPrediction(JSON.parse(unpackText(parts)) as Prediction);

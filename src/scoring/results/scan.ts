@@ -48,7 +48,7 @@ export const ScanSchema = object(
     disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
     matches: list(
       Type.Unsafe<ScanMatch>(object(SCAN_MATCH, "A match.")),
-      "Matches that pass the filters, best first by default.",
+      "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
     ),
     warnings: list(text("A caveat."), caveats("the scan")),
   },
@@ -63,11 +63,11 @@ export interface Ranking {
   rows: readonly ScanMatch[];
 }
 
-/** The matches of a prediction, best first. */
+/** The matches of a prediction by z. */
 export function rankScan(report: AnnotatedReport): Ranking {
   const rows = resultRows(report, findClassType).filter(isMatch);
-  const ranked = rankMatches(report.prediction).map(({ number, rank, q, label, group, isBest }) =>
-    Object.assign({}, rows[number - 1], { number, rank, q, label, group, isBest }),
+  const ranked = rankMatches(report.prediction).map(({ number, rank, q, qIs, group, isBest }) =>
+    Object.assign({}, rows[number - 1], { number, rank, q, qIs, group, isBest }),
   );
   return { tested: countTested(ranked), rows: ranked };
 }

@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { nullable, oneOf } from "../../platform/schema.ts";
 import { count, fraction, number, text } from "../prediction/prediction.ts";
 import type { Column } from "../table/column.ts";
-import type { Filter } from "../table/filters.ts";
+import { type Filter, listFormerNames } from "../table/filters.ts";
 import type { MatchTable } from "../table/match-tables.ts";
 import { listOrders } from "../table/view.ts";
 
@@ -24,9 +24,12 @@ function makeSchema({ type, description, choices, required }: Column): TSchema {
 export const matchProperties = ({ columns }: MatchTable): Record<string, TSchema> =>
   Object.fromEntries(columns.flatMap((column) => (column.json ? [[column.json, makeSchema(column)]] : [])));
 
-/** @param withExample documents an example, which generated requests contain */
-function makeParameter(filter: Filter, withExample: boolean): TSchema {
-  const { description } = filter;
+/**
+ * @param withExample documents an example, which generated requests contain
+ * @param former description of an earlier name of the parameter
+ */
+function makeParameter(filter: Filter, withExample: boolean, former?: string): TSchema {
+  const description = former ?? filter.description;
   if (filter.kind === "limit")
     return filter.type === "fraction"
       ? fraction(description)
@@ -39,6 +42,7 @@ function makeParameter(filter: Filter, withExample: boolean): TSchema {
   return Type.Array(item, {
     description: `${description.replace(/\.$/, "")}, separated by commas.`,
     ...examples,
+    ...(former === undefined ? {} : { deprecated: true }),
   });
 }
 
@@ -54,15 +58,19 @@ export const filterSchemas = ({ filters }: MatchTable, withExample = true): Reco
   Object.fromEntries(
     filters.flatMap((filter) => [
       [filter.name, Type.Optional(makeParameter(filter, withExample))] as [string, TSchema],
+      ...listFormerNames(filter).map((name): [string, TSchema] => [
+        name,
+        Type.Optional(makeParameter(filter, false, `Earlier name of \`${filter.name}\`.`)),
+      ]),
       ...listAliases(filter),
     ]),
   );
 
 /** The order of a table as a parameter of requests. */
-export const orderSchema = (table: MatchTable, fallback: string) =>
+export const orderSchema = (table: MatchTable) =>
   Type.Optional(
     oneOf(
       listOrders(table),
-      `Order by a column, descending after -; by default ${fallback}. Rows without a value come last.`,
+      `Order by a column, descending after -; by default ${table.order}. Rows without a value come last.`,
     ),
   );

@@ -1,3 +1,4 @@
+import type { PValueKind } from "../../motif/index.ts";
 import type { Filter } from "./filters.ts";
 import { type EmptyRow, isMatch, type MatchRow, type QueryPart, type TableRow } from "./match-row.ts";
 
@@ -19,6 +20,10 @@ interface Named {
   json?: string;
   /** True if the value is never null in JSON. */
   required?: boolean;
+  /** The column that has replaced it: pages do not offer the column. */
+  replacedBy?: string;
+  /** What the number is, where it may be a bound: `at most`, `at least` or `estimate`. */
+  bound?: (row: MatchRow) => PValueKind | null | undefined;
   /** The value by which rows are ordered, if it is not the cell. */
   order?: (row: MatchRow) => string | number | null | undefined;
   filter?: Filter;
@@ -51,6 +56,10 @@ export function readCell(column: Column, row: TableRow): string | number | boole
   if (column.of === "query") return column.value(row) ?? null;
   return (isMatch(row) ? column.value(row) : column.missing?.(row)) ?? null;
 }
+
+/** Whether the content of a cell is a bound. */
+export const readBound = ({ bound }: Column, row: TableRow): PValueKind =>
+  (isMatch(row) && bound?.(row)) || "estimate";
 
 /** A match as JSON: the members that columns have, without nested objects. */
 export const matchObject = (columns: readonly Column[], row: MatchRow): MatchRow =>

@@ -2,17 +2,11 @@ import { DISORDER_THRESHOLD } from "../../motif/options.ts";
 import type { Column } from "./column.ts";
 import { FEATURE_COLUMNS } from "./feature-columns.ts";
 import { forMatch } from "./filters.ts";
-import {
-  choiceOfTwo,
-  isDisordered,
-  KEPT_BANDS,
-  keptBand,
-  MISSING,
-  P_VALUE_KINDS,
-  VERDICTS,
-  verdictFilter,
-} from "./match-values.ts";
+import { isMatch } from "./match-row.ts";
+import { choiceOfTwo, isDisordered, KEPT_BANDS, keptBand, MISSING, P_VALUE_KINDS } from "./match-values.ts";
+import { ADDED_COLUMNS } from "./added-columns.ts";
 import { QUERY_COLUMNS } from "./query-columns.ts";
+import { findVerdict, VERDICTS } from "./verdict.ts";
 
 /** All columns, in the order in which tables append those that they do not place themselves. */
 export const COLUMNS: readonly Column[] = [
@@ -48,24 +42,26 @@ export const COLUMNS: readonly Column[] = [
     value: ({ text }) => text,
   },
   {
-    name: "overall_verdict",
-    title: "Verdict (P)",
+    name: "verdict",
+    title: "Verdict",
     description:
-      "All evidence in words, by P: likely functional at most 0.05, possible at most 0.2. Missing if the match could not be scored.",
+      "All evidence in words, by P: likely functional at most 0.05, possible at most 0.2, else no evidence; known instance if an imported instance of the motif is here. q does not change it.",
     type: "text",
     choices: Object.keys(VERDICTS),
-    json: "overallVerdict",
+    json: "verdict",
+    required: true,
     of: "match",
-    value: ({ overallVerdict }) => overallVerdict,
-    filter: verdictFilter(
-      {
-        name: "overall_verdict",
-        title: "Verdict (P)",
-        description: "Only matches with these verdicts by P.",
-      },
-      ({ overallVerdict }) => overallVerdict,
-      MISSING,
-    ),
+    value: findVerdict,
+    missing: ({ missing }) => missing,
+    filter: {
+      kind: "choice",
+      name: "verdict",
+      title: "Verdict",
+      description: "Only matches with these verdicts.",
+      choices: { ...VERDICTS, ...MISSING },
+      readValue: (row) => (isMatch(row) ? findVerdict(row) : row.missing),
+      formerNames: ["overall_verdict", "label"],
+    },
   },
   {
     name: "overall_p",
@@ -76,6 +72,7 @@ export const COLUMNS: readonly Column[] = [
     json: "overallPValue",
     of: "match",
     value: ({ overallPValue }) => overallPValue,
+    bound: ({ overallPValueIs }) => overallPValueIs,
   },
   {
     name: "overall_p_is",
@@ -96,6 +93,7 @@ export const COLUMNS: readonly Column[] = [
     json: "q",
     of: "ranking",
     value: ({ q }) => q,
+    bound: ({ qIs }) => qIs,
     filter: {
       kind: "limit",
       name: "max_q",
@@ -105,20 +103,6 @@ export const COLUMNS: readonly Column[] = [
       maximum: 1,
       readValue: forMatch(({ q }) => q),
     },
-  },
-  {
-    name: "label",
-    title: "Label (q)",
-    description: "likely functional: q at most 0.05; possible: q at most 0.2; else no evidence.",
-    type: "text",
-    choices: Object.keys(VERDICTS),
-    json: "label",
-    of: "ranking",
-    value: ({ label }) => label,
-    filter: verdictFilter(
-      { name: "label", title: "Label (q)", description: "Only matches with these labels." },
-      ({ label }) => label,
-    ),
   },
   {
     name: "z",
@@ -156,6 +140,7 @@ export const COLUMNS: readonly Column[] = [
     json: "pValue",
     of: "match",
     value: ({ pValue }) => pValue,
+    bound: ({ pValueIs }) => pValueIs,
   },
   {
     name: "p_is",
@@ -168,28 +153,9 @@ export const COLUMNS: readonly Column[] = [
     value: ({ pValueIs }) => pValueIs,
   },
   {
-    name: "verdict",
-    title: "Conservation",
-    description: "Conservation alone, in words.",
-    type: "text",
-    choices: [
-      "conserved",
-      "weakly conserved",
-      "conserved like its surroundings",
-      "not conserved",
-      "insufficient data",
-    ],
-    json: "verdict",
-    required: true,
-    of: "match",
-    value: ({ verdict }) => verdict,
-    missing: ({ missing }) => missing,
-  },
-  {
     name: "kept",
     title: "Kept in homologs",
-    description:
-      "Number of homologs that have the motif here or nearby, among homologs that reach the match.",
+    description: "Homologs that have the motif in place, of those that reach the match.",
     type: "count",
     json: "kept",
     of: "match",
@@ -199,7 +165,7 @@ export const COLUMNS: readonly Column[] = [
       kind: "choice",
       name: "kept",
       title: "Kept in homologs",
-      description: "Only matches that this percentage of the homologs keeps.",
+      description: "Only matches that these per cent of the homologs keep in place.",
       choices: KEPT_BANDS,
       readValue: forMatch(keptBand),
     },
@@ -317,4 +283,5 @@ export const COLUMNS: readonly Column[] = [
     value: () => null,
     missing: ({ problem }) => problem,
   },
+  ...ADDED_COLUMNS,
 ];

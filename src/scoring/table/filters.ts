@@ -22,6 +22,8 @@ export interface ChoiceFilter extends Named {
   /** Only one value can be chosen; `boolean` also documents it as true or false. */
   single?: "text" | "boolean";
   readValue: (row: TableRow) => string | null;
+  /** Earlier names of the parameter, with the same values. */
+  formerNames?: readonly string[];
   /** Name of the value on pages, of filters whose values follow from the rows. */
   readName?: (row: TableRow) => string | null | undefined;
 }
@@ -77,7 +79,11 @@ type Parameters = Readonly<Record<string, unknown>>;
 export function readFilters(filters: readonly Filter[], parameters: Parameters): FilterValues {
   const values: Record<string, readonly string[] | number> = {};
   for (const filter of filters) {
-    const given = parameters[filter.name];
+    const given =
+      parameters[filter.name] ??
+      listFormerNames(filter)
+        .map((name) => parameters[name])
+        .find(isGiven);
     if (given !== undefined) values[filter.name] = filter.kind === "limit" ? Number(given) : textsIn(given);
     for (const [alias, meanings] of Object.entries(filter.aliases ?? {}))
       for (const text of textsIn(parameters[alias]))
@@ -85,6 +91,12 @@ export function readFilters(filters: readonly Filter[], parameters: Parameters):
   }
   return values;
 }
+
+const isGiven = (value: unknown): boolean => value !== undefined;
+
+/** Earlier names of the parameter that have the same values. */
+export const listFormerNames = (filter: Filter): readonly string[] =>
+  (filter.kind === "choice" && filter.formerNames) || [];
 
 const textsIn = (given: unknown): string[] => (given === undefined ? [] : [given].flat().map(String));
 
@@ -160,9 +172,10 @@ export function facetRows<Row extends TableRow>(
       for (const choice of own) if (choice) choice.count++;
     } else if (failures === 1 && failed) failed.count++;
   }
-  const listed = facets.map(
-    ({ name }, i) => [name, mostFrequent([...found[i].values()], chosen[i])] as const,
-  );
+  const listed = facets.flatMap((filter, i) => {
+    const choices = mostFrequent([...found[i].values()], chosen[i]);
+    return [filter.name, ...listFormerNames(filter)].map((name) => [name, choices] as const);
+  });
   return { passing, facets: Object.fromEntries(listed) };
 }
 

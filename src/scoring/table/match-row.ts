@@ -2,6 +2,7 @@ import type { MatchScore, PatternScores, RankedMatch } from "../../motif/index.t
 import type { ProteinObject } from "../prediction/prediction.ts";
 import type { ClassType } from "../corpus/motif-classes.ts";
 import type { MatchNotes } from "../features/annotation.ts";
+import type { MatchVerdict } from "./verdict.ts";
 
 /** A motif in a protein: the part that every row has, with or without a match. */
 export interface QueryPart {
@@ -19,10 +20,12 @@ export interface QueryPart {
 }
 
 /** Members of a match that stored results of earlier versions may lack. */
-type Numbers = Partial<Omit<MatchScore, "start" | "end" | "text" | "verdict" | "homologs" | "atHomologs">>;
+type Numbers = Partial<Omit<MatchScore, Always | "verdict" | "atHomologs">>;
+
+type Always = "start" | "end" | "text" | "conservationLevel" | "homologs";
 
 /** Members that only matches of a ranking have. */
-type Ranked = Partial<Pick<RankedMatch, "rank" | "q" | "label" | "group" | "isBest">>;
+type Ranked = Partial<Pick<RankedMatch, "rank" | "q" | "qIs" | "group" | "isBest">>;
 
 /** A match as tables, filters and orders see it. Its members have the names of the JSON service. */
 export interface MatchRow
@@ -30,11 +33,13 @@ export interface MatchRow
     QueryPart,
     Numbers,
     Ranked,
-    Pick<MatchScore, "start" | "end" | "text" | "verdict" | "homologs">,
+    Pick<MatchScore, Always>,
     Partial<Pick<RankedMatch, "number" | "disorder">> {
-  /** Known features at the match; null if no features are imported. */
+  /** By all evidence; `known instance` only in rows that were made of others. Read it with `findVerdict`. */
+  verdict: MatchVerdict;
   /** Matches of the motif in the protein; the row is the best of them. */
   matches?: number | undefined;
+  /** Known features at the match; null if no features are imported. */
   notes?:
     (Pick<MatchNotes, "instances" | "domains" | "phosphosite"> & Partial<MatchNotes>) | null | undefined;
 }

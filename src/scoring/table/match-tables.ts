@@ -10,7 +10,12 @@ export interface MatchTable {
   heads: Readonly<Record<string, string>>;
   gff3: Gff3Table;
   filters: readonly Filter[];
+  /** The order unless another one is asked for. */
+  order: string;
 }
+
+/** All tables are ordered by the statistic that ranks best. */
+const DEFAULT_ORDER = "-z";
 
 /** A table as features of GFF3. */
 interface Gff3Table {
@@ -30,14 +35,14 @@ interface Declared extends Pick<MatchTable, "heads" | "gff3"> {
   first: string;
   /** Columns that its rows do not have. */
   without: string;
-  /** True if the matches of the table have ranks, q-values and labels. */
+  /** True if its matches have ranks and q-values. */
   isRanked: boolean;
 }
 
 const ONLY_BATCH = "matches problem";
 
 const TABLES = {
-  /** The matches of results in the order of their queries; not ranked, so that results can follow each other. */
+  /** The matches of results, by z within each query; not ranked, so that results can follow each other. */
   result: {
     first:
       "query motif start end match homologs effective_homologs cs expected z p verdict kept overall_p " +
@@ -104,7 +109,14 @@ function defineTable(name: string, declared: Declared, columns: readonly Column[
       !placed.includes(column) && !missing.has(column.name) && (isRanked || column.of !== "ranking"),
   );
   const all = [...placed, ...others];
-  return { name, columns: all, heads, gff3, filters: all.flatMap(({ filter }) => filter ?? []) };
+  return {
+    name,
+    columns: all,
+    heads,
+    gff3,
+    filters: all.flatMap(({ filter }) => filter ?? []),
+    order: DEFAULT_ORDER,
+  };
 }
 
 /** Makes the tables of a list of columns; a test adds one. */

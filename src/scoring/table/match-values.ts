@@ -1,15 +1,7 @@
 import { DISORDER_THRESHOLD } from "../../motif/options.ts";
 import { type ChoiceFilter, forMatch } from "./filters.ts";
-import { isMatch, type MatchRow, type QueryPart } from "./match-row.ts";
+import type { MatchRow, QueryPart } from "./match-row.ts";
 
-export const NOT_SCORED = "not scored";
-
-/** Verdicts with their names on pages, from the best. */
-export const VERDICTS = {
-  "likely functional": "Likely functional",
-  possible: "Possible",
-  "no evidence": "No evidence",
-};
 export const P_VALUE_KINDS = ["estimate", "at most", "at least"];
 export const CLASS_TYPES = {
   DEG: "Degron",
@@ -66,15 +58,3 @@ export const instanceName = ({ id, logic }: { id: string; logic?: string }): str
 
 /** Texts that rows without a match show instead of a verdict. */
 export const MISSING = { "no match": "No match", failed: "Failed", waiting: "Waiting" };
-
-export const verdictFilter = (
-  filter: Pick<ChoiceFilter, "name" | "title" | "description">,
-  readValue: (row: MatchRow) => string | null | undefined,
-  missing: Readonly<Record<string, string>> = {},
-): ChoiceFilter => ({
-  kind: "choice",
-  choices: { ...VERDICTS, [NOT_SCORED]: "Not scored", ...missing },
-  readValue: (row) =>
-    isMatch(row) ? (readValue(row) ?? NOT_SCORED) : row.missing in missing ? row.missing : null,
-  ...filter,
-});

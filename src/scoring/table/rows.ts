@@ -11,11 +11,8 @@ export interface TablePart {
   sequences: readonly { name: string; length: number }[];
 }
 
-/** Matches by P, of equals by z; those without a P value last. */
-function compareMatches(a: MatchRow, b: MatchRow): number {
-  const byP = (a.overallPValue ?? 2) - (b.overallPValue ?? 2);
-  return byP === 0 ? (b.z ?? 0) - (a.z ?? 0) : byP;
-}
+/** Matches by z, the highest first; those without z last. */
+const compareMatches = (a: MatchRow, b: MatchRow): number => (b.z ?? -Infinity) - (a.z ?? -Infinity) || 0;
 
 /** The best match of each motif, with the number of its matches; rows without a match stay. */
 export function bestRows<Row extends TableRow>(rows: readonly Row[]): Row[] {
@@ -50,7 +47,7 @@ export function resultRows(
       method: prediction.method,
     };
     if (matches.length === 0) return [{ ...asked, missing: "no match" }];
-    return matches.map(({ atHomologs: _atHomologs, ...match }): MatchRow => {
+    return matches.map(({ atHomologs: _atHomologs, randomMatches: _randomMatches, ...match }): MatchRow => {
       const of = {
         number: ++number,
         disorder: matchDisorder(disorder, match),

@@ -49,17 +49,18 @@ function compare(a: string | number | null, b: string | number | null, sign: num
 }
 
 /**
- * Rows ordered by a column, or descending by `-column`. Rows without a value come last; equal rows stay in their order. An
- * empty or unknown order keeps the order of the rows.
+ * Rows ordered by a column, or descending by `-column`. Rows without a value come last; equal rows stay in their order.
+ * Without an order, or with an unknown one, the table's own applies.
  */
 export function orderRows<Row extends TableRow>(
   table: MatchTable,
   rows: readonly Row[],
   order: string | undefined,
 ): readonly Row[] {
-  const column = order ? orderColumn(table, order) : undefined;
+  const asked = order ? orderColumn(table, order) : undefined;
+  const column = asked ?? orderColumn(table, table.order);
   if (!column) return rows;
-  const sign = order!.startsWith("-") ? -1 : 1;
+  const sign = (asked ? order! : table.order).startsWith("-") ? -1 : 1;
   return rows
     .map((row) => ({ row, value: sortValue(column, row) }))
     .sort((a, b) => compare(a.value, b.value, sign))

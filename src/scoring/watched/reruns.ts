@@ -1,5 +1,6 @@
 import type { Log } from "../../platform/log.ts";
 import { Problem } from "../../problem.ts";
+import type { FeatureSource } from "../features/annotation.ts";
 import type { Comparison } from "../results/comparison.ts";
 import type { Handlers, JobRunner } from "../jobs/handlers.ts";
 import { print } from "../results/print-thread.ts";
@@ -13,6 +14,7 @@ interface RerunOptions {
   store: JobStore;
   runner: JobRunner;
   handlers: Handlers;
+  featureSource: () => FeatureSource;
   /** Hash of the corpus in use; null without one. */
   corpus: () => string | null;
   log: Log;
@@ -128,10 +130,10 @@ export class Reruns {
 
   /** The changed verdicts; null if there are none, or the results cannot be compared. */
   async #change(before: string, after: string): Promise<Comparison | null> {
-    const { handlers, log } = this.#options;
+    const { handlers, log, featureSource } = this.#options;
     try {
       const [a, b] = await Promise.all([before, after].map((job) => handlers.getPrediction(job)));
-      const text = await print({ compared: [a, b] });
+      const text = await print({ compared: [a, b], source: featureSource() });
       const comparison = (
         typeof text === "string" ? JSON.parse(text) : await new Response(text).json()
       ) as Comparison;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
-import type { Comparison } from "../results/comparison.ts";
+import { type Comparison, currentComparison } from "../results/comparison.ts";
 import type { JobRequest, State } from "../jobs/job.ts";
 
 /** Saved queries of one user, and of all. Each keeps a result, and is scored again for each corpus. */
@@ -181,7 +181,9 @@ export class WatchedQueries {
          WHERE q.owner = ? ORDER BY c.rid DESC LIMIT ?`,
       )
       .all(owner, MAX_LISTED) as (Omit<VerdictChange, "comparison"> & { comparison: string })[];
-    return rows.map((row) => Object.assign(row, { comparison: JSON.parse(row.comparison) as Comparison }));
+    return rows.map((row) =>
+      Object.assign(row, { comparison: currentComparison(JSON.parse(row.comparison) as Comparison) }),
+    );
   }
 
   #select(rest: string, ...values: (string | number)[]): WatchedQuery[] {

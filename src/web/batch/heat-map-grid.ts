@@ -1,4 +1,3 @@
-import { rank } from "../score/result.ts";
 import type { ProteinNames } from "../score/protein-identity.tsx";
 import { inOrder } from "../score/order.ts";
 import { findMatch, type Row } from "./rows.ts";
@@ -64,11 +63,8 @@ export function makeGrid(rows: readonly Row[]): Grid {
 function sortValue(row: Row | undefined, measure: Measure): number {
   const best = findMatch(row);
   if (!best) return Number.MAX_VALUE;
-  return measure === "p"
-    ? Math.min(rank(best), Number.MAX_VALUE)
-    : best.z == null
-      ? Number.MAX_VALUE
-      : -best.z;
+  const value = measure === "p" ? best.overallPValue : best.z == null ? null : -best.z;
+  return value ?? Number.MAX_VALUE;
 }
 
 export interface GridOrder {

@@ -1,6 +1,7 @@
 import { isMatch, type MatchRow, type TableRow } from "../../scoring/table/match-row.ts";
 import { MISSING } from "../../scoring/table/match-values.ts";
-import { findVerdict, VERDICT_ORDER } from "../score/result.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
+import { VERDICT_ORDER } from "../score/result.ts";
 import { type Batch, nameMotif } from "./batch.ts";
 import type { Outcome } from "./run.ts";
 

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isMatch } from "../../scoring/table/match-row.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { TABLE_FORMATS } from "../../scoring/table/table-formats.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
@@ -22,7 +23,7 @@ import { ProteinCell } from "../score/protein-identity.tsx";
 import type { PageColumn } from "../score/match-cells.tsx";
 import { MatchTable } from "../score/match-table.tsx";
 import { useMatchView } from "../score/match-view.ts";
-import { shorten, findVerdict } from "../score/result.ts";
+import { shorten } from "../score/result.ts";
 
 /** More are folded up. */
 const OPEN_FAILURES = 5;
@@ -98,8 +99,8 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
       <div class="answer">
         <VerdictChips<Kind>
           counts={countKinds(rows, KINDS, findKind)}
-          chosen={query.get("overall_verdict") ?? ""}
-          onChoose={(kind) => setQuery({ overall_verdict: kind }, { replace: true })}
+          chosen={query.get("verdict") ?? ""}
+          onChoose={(kind) => setQuery({ verdict: kind }, { replace: true })}
         />
         <input
           class="input search screen"
@@ -128,7 +129,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
             : undefined
         }
       >
-        {view === "heat-map" && <HeatMap rows={shown.rows} />}
+        {view === "heat-map" && <HeatMap rows={inBatchOrder(named, shown.rows)} />}
       </MatchTable>
     </div>
   );
@@ -208,8 +209,14 @@ function BatchProgress(props: { task: BatchTask | null; total: number; done: num
   );
 }
 
+/** The shown rows with those of each protein together, as in the batch. */
+function inBatchOrder(all: readonly Row[], shown: readonly Row[]): Row[] {
+  const keys = new Set(shown.map(({ key }) => key));
+  return all.filter(({ key }) => keys.has(key));
+}
+
 /** Columns that are shown by default. */
-const COLUMNS = "query motif overall_verdict overall_p start kept cs expected z matches".split(" ");
+const COLUMNS = "query motif verdict z overall_p start kept cs expected matches".split(" ");
 
 const OWN_COLUMNS: Readonly<Record<string, PageColumn<Row>>> = {
   query: {
@@ -217,7 +224,7 @@ const OWN_COLUMNS: Readonly<Record<string, PageColumn<Row>>> = {
     cell: ({ query, protein }) => <ProteinCell identifier={query} of={protein ?? null} />,
   },
   motif: { cell: ({ motif }) => <code class={motif.length > 24 ? undefined : "nowrap"}>{motif}</code> },
-  overall_verdict: { cell: (row) => <RowState row={row} /> },
+  verdict: { cell: (row) => <RowState row={row} /> },
   start: { title: "Best match", cell: (row) => <BestMatch row={row} /> },
 };
 

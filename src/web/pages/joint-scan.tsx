@@ -94,8 +94,8 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
       <div class="answer">
         <p>{scanAnswer({ matches, tested })}</p>
         <small>
-          q and label are over the {formatCount(tested)} matches of all these proteins together, so that they
-          differ from those of each protein alone.
+          q is over the {formatCount(tested)} matches of all these proteins together, so that it differs from
+          that of each protein alone. Verdicts do not differ.
         </small>
       </div>
       <ScanMatches

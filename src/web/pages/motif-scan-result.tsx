@@ -88,9 +88,9 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
       <div class="answer">
         <p>{scanAnswer(scan)}</p>
         <small>
-          The label follows q, not P: with {scan.tested} matches, some P values are low by chance. q is the
-          share of random matches to expect among a match and all above it. To judge a match that you
-          expected, use its P.
+          The verdict follows P. With {scan.tested} matches, some P values are low by chance: q is the share
+          of random matches to expect among a match and those with lower q, and a match with q ≤ 0.05 stands
+          out.
         </small>
       </div>
       <ScanOverview scan={scan} shown={view.rows} known={known?.features} />

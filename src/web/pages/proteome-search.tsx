@@ -160,9 +160,9 @@ const Matches = ({ search }: { search: Search }) => (
     <div class="answer">
       <p>{searchAnswer(search)}</p>
       <small>
-        The label follows q, not P: with {formatCount(search.matches)} matches, many P values are low by
-        chance. q is the share of random matches to expect among a match and all above it. To judge a match
-        that you expected, use its P.
+        The verdict follows P. With {formatCount(search.matches)} matches, many P values are low by chance: q
+        is the share of random matches to expect among a match and those with lower q, and a match with q ≤
+        0.05 stands out.
       </small>
     </div>
     <PValueChart bins={search.pValues} />

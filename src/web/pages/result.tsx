@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { isMatch } from "../../scoring/table/match-row.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
 import { resultRows } from "../../scoring/table/rows.ts";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
@@ -21,15 +22,7 @@ import { MatchPanel } from "../score/match-panel.tsx";
 import { useMatchView } from "../score/match-view.ts";
 import { currentResultQuery } from "../score/old-addresses.ts";
 import { ResultMatches } from "../score/result-matches.tsx";
-import {
-  answer,
-  best,
-  listMatches,
-  type Result,
-  VERDICT_ORDER,
-  findVerdict,
-  readResult,
-} from "../score/result.ts";
+import { answer, best, listMatches, type Result, VERDICT_ORDER, readResult } from "../score/result.ts";
 import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
@@ -124,13 +117,13 @@ function Facts({ result, job }: { result: Result; job: Job }) {
   );
 }
 
-/** Results of earlier versions lack overall verdicts, which the page is about. */
+/** Results of earlier versions lack verdicts, which the page is about. */
 const isComplete = ({ alignment }: Result): boolean => alignment?.order !== undefined;
 
 const EarlierResult = ({ job, fileName }: { job: Job; fileName: string }) => (
   <div class="stack">
     <Empty title="This result was scored by an earlier version">
-      <p>The result has no overall verdicts. Score the protein again to see them.</p>
+      <p>It has no verdicts. Score the protein again to see them.</p>
       <LinkButton href={href("/score", { from: job.id })}>Score again</LinkButton>
     </Empty>
     <Downloads job={job.id} fileName={fileName} />
@@ -143,7 +136,7 @@ const makeFileName = ({ identifier }: Result): string =>
 function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
   const known = useFeatures(job.id).value;
-  const matches = useMemo(() => listMatches(result), [result]);
+  const matches = useMemo(() => listMatches(result, known?.notes), [result, known]);
   const rows = useMemo(
     () => resultRows({ ...result, prediction: result, notes: known?.notes }, () => null).filter(isMatch),
     [result, known],
@@ -180,8 +173,8 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           <p>{answer(matches)}</p>
           <VerdictChips
             counts={countKinds(matches, VERDICT_ORDER, findVerdict)}
-            chosen={query.get("overall_verdict") ?? ""}
-            onChoose={(verdict) => setQuery({ overall_verdict: verdict }, { replace: true })}
+            chosen={query.get("verdict") ?? ""}
+            onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
           />
         </div>
       ) : (

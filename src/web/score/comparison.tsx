@@ -7,7 +7,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { STATES } from "./homolog-table.tsx";
-import { CONSERVATION, decimal, overallP, formatPValue, shorten, findVerdict } from "./result.ts";
+import { CONSERVATION, decimal, overallP, formatPValue, shorten } from "./result.ts";
 import { VerdictTag } from "./verdict.tsx";
 
 type Numbers = NonNullable<ComparedMatch["a"]>;
@@ -110,7 +110,7 @@ const Overall = ({ of }: { of: Numbers | null }) =>
     <span class="muted">not searched</span>
   ) : (
     <span>
-      <VerdictTag verdict={findVerdict(of)} />
+      <VerdictTag verdict={of.verdict} />
       <small class="second-line nowrap">
         P&nbsp;{formatPValue(overallP(of))}, z&nbsp;{decimal(of.z)}
       </small>
@@ -122,7 +122,8 @@ const Kept = ({ of }: { of: Numbers | null }) =>
     <span>
       {of.homologs === 0 ? "no homologs" : `${of.kept} of ${of.homologs}`}
       <small class="second-line">
-        {CONSERVATION[of.verdict].name}, CS&nbsp;{decimal(of.score)}
+        {of.nearby ? `${of.nearby} nearby, ` : ""}
+        {CONSERVATION[of.conservationLevel].name}, CS&nbsp;{decimal(of.score)}
       </small>
     </span>
   );
@@ -131,7 +132,7 @@ const Kept = ({ of }: { of: Numbers | null }) =>
 function Difference({ match: { a, b, isFlipped } }: { match: ComparedMatch }) {
   if (!a || !b) return <Tag>only one result</Tag>;
   if (isFlipped) return <Tag tone="warn">verdict changed</Tag>;
-  if (a.verdict !== b.verdict) return <Tag>conservation changed</Tag>;
+  if (a.conservationLevel !== b.conservationLevel) return <Tag>conservation changed</Tag>;
   return <span class="muted">{a.z === b.z && a.score === b.score ? "none" : "numbers only"}</span>;
 }
 

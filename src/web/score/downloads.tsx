@@ -157,7 +157,7 @@ if job["state"] != "finished":
     raise SystemExit(job["failure"])
 for pattern in call(job["links"]["result"])["patterns"]:
     for match in pattern["matches"]:
-        print(pattern["name"] or pattern["expression"], match["start"], match["text"], match["overallVerdict"], match["overallPValue"])
+        print(pattern["name"] or pattern["expression"], match["start"], match["text"], match["verdict"], match["overallPValue"])
 `;
 
 const curl = (
@@ -196,7 +196,7 @@ while (is.null(job$ended)) {
   job <- read(GET(job$links$self))
 }
 table <- content(GET(job$links$result, query = list(format = "tsv")), as = "text", encoding = "UTF-8")
-print(read.delim(text = table)[, c("query", "pattern", "start", "match", "overall_p", "overall_verdict")])
+print(read.delim(text = table)[, c("query", "pattern", "start", "match", "overall_p", "verdict")])
 `;
 
 const soap =

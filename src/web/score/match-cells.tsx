@@ -1,25 +1,23 @@
 import type { ComponentChildren } from "preact";
 import { readCell, type Column } from "../../scoring/table/column.ts";
 import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
-import { NOT_SCORED } from "../../scoring/table/match-values.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
 import { orderName } from "../../scoring/table/view.ts";
 import type { Column as TableColumn } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
-import { conservationName, decimal, formatPValue, shortNumber, type Verdict } from "./result.ts";
-import { Kept, VerdictTag } from "./verdict.tsx";
+import { decimal, formatPValue, shortNumber } from "./result.ts";
+import { Kept, QValue, VerdictTag } from "./verdict.tsx";
 
 /** A column on a page, where it differs from the registry. */
 export type PageColumn<Row> = Partial<Omit<TableColumn<Row>, "name">>;
 
 /** Cells that are more than a text or a number. */
 const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
-  overall_verdict: (row) =>
-    isMatch(row) ? <VerdictTag verdict={(row.overallVerdict ?? NOT_SCORED) as Verdict} /> : row.missing,
-  label: (row) => isMatch(row) && <VerdictTag verdict={(row.label ?? NOT_SCORED) as Verdict} />,
+  verdict: (row) => (isMatch(row) ? <VerdictTag verdict={findVerdict(row)} /> : row.missing),
   overall_p: (row) => isMatch(row) && formatPValue({ p: row.overallPValue, is: row.overallPValueIs }),
   p: (row) => isMatch(row) && formatPValue({ p: row.pValue, is: row.pValueIs }),
-  kept: (row) =>
-    isMatch(row) && <Kept kept={row.kept ?? 0} of={row.homologs} words={conservationName(row)} />,
+  q: (row) => isMatch(row) && <QValue match={row} />,
+  kept: (row) => isMatch(row) && <Kept match={row} />,
 };
 /** Fractions other than probabilities: always two decimals. */
 const DECIMALS = new Set(["cs", "expected", "disorder"]);
@@ -48,7 +46,7 @@ export const pageColumn = <Row extends TableRow>(
   ...(IS_NUMBER.has(column.type) && column.name !== "kept" && !own?.cell
     ? { numeric: true, phone: "hide" as const }
     : {}),
-  ...(column.name === "label" || column.name === "overall_verdict" ? { phone: "end" as const } : {}),
+  ...(column.name === "verdict" ? { phone: "end" as const } : {}),
   cell: (row) => cell(column, row),
   ...own,
 });

@@ -1,13 +1,13 @@
 import type { ChoiceFilter, Facets, FilterValues, LimitFilter } from "../../scoring/table/filters.ts";
 import type { TableRow } from "../../scoring/table/match-row.ts";
-import { NOT_SCORED } from "../../scoring/table/match-values.ts";
 import type { MatchTable } from "../../scoring/table/match-tables.ts";
+import { type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { Button } from "../components/button.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { firstPage, isFiltered, withoutFilters } from "./match-view.ts";
-import { shortNumber, type Verdict, VERDICTS } from "./result.ts";
+import { shortNumber } from "./result.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Largest q that occurs: larger P values than this are not told apart. */
@@ -58,7 +58,7 @@ export function MatchFilters(props: FilterProps & { table: MatchTable; hasFeatur
 
 /** Verdicts come first, and lists that may be long last. */
 const filterRank = (filter: ChoiceFilter | LimitFilter): number =>
-  filter.kind === "limit" ? 1 : filter.choices === null ? 2 : NOT_SCORED in filter.choices ? 0 : 1;
+  filter.kind === "limit" ? 1 : filter.choices === null ? 2 : filter.name === "verdict" ? 0 : 1;
 
 /** The values of a choice that occur or are chosen, in their order; declared ones without counts where none are known. */
 function listChoices({ name, choices, single }: ChoiceFilter, facets: Facets, chosen: readonly string[]) {
@@ -89,7 +89,7 @@ function Choices(props: FilterProps & { filter: ChoiceFilter; onChange: (chosen:
           key={value}
           label={
             <span class="facet">
-              {(value in VERDICTS || value === NOT_SCORED) && <VerdictGlyph verdict={value as Verdict} />}
+              {value in VERDICTS && <VerdictGlyph verdict={value as MatchVerdict} />}
               {name} {count !== null && <small class="end">{formatCount(count)}</small>}
             </span>
           }

@@ -1,12 +1,16 @@
 import type { MatchScore } from "../../scoring/index.ts";
+import { findVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { pluralize } from "../format.tsx";
+import { explainMatch, TERMS } from "./explain-match.ts";
 import { motifQuery } from "./proteome.ts";
+import { RandomMatchesChart } from "./random-matches.tsx";
 import {
   CONSERVATION,
+  countMissing,
   decimal,
   patternName,
   type NumberedMatch,
@@ -15,41 +19,11 @@ import {
   formatPValue,
   roundedParts,
   shorten,
-  tally,
+  TONES,
   VERDICT_HELP,
-  findVerdict,
-  VERDICTS,
 } from "./result.ts";
 
 type Contributions = NonNullable<MatchScore["contributions"]>;
-
-/** Names of the parts of z; the bars add up to z. */
-const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
-  conservation: {
-    name: "Conservation",
-    help: "Homologs keep the match more than its surroundings explain, and rarely lose it. The same for every match without homologs.",
-  },
-  order: {
-    name: "Disorder of the match",
-    help: "Predicted. Most motifs lie in disordered regions, where partners can reach them.",
-  },
-  chainOrder: {
-    name: "Order of the chain",
-    help: "Predicted for the whole protein. A disordered match is stronger evidence in a folded protein.",
-  },
-  burial: {
-    name: "Burial",
-    help: "A hydrophobic segment nearby counts against the match: it may be in a membrane or a core.",
-  },
-  terminusProximity: {
-    name: "End of the chain",
-    help: "Motifs are more frequent near the ends of proteins.",
-  },
-  abundance: {
-    name: "Number of matches",
-    help: "Matches of this pattern in the protein, compared with the number expected by chance.",
-  },
-};
 
 /** All facts about one match: verdict, homologs, and the evidence behind both. */
 export function MatchPanel(props: {
@@ -58,7 +32,7 @@ export function MatchPanel(props: {
   onNext: (() => void) | undefined;
 }) {
   const { match } = props;
-  const { start, end, text, pattern, contributions } = match;
+  const { start, end, text, pattern, contributions, randomMatches } = match;
   return (
     <section class="card match-panel" aria-labelledby="match">
       <div class="card-head">
@@ -88,6 +62,7 @@ export function MatchPanel(props: {
           </Banner>
         ))}
         {contributions && match.z !== null && <Evidence contributions={contributions} z={match.z} />}
+        {randomMatches && match.z !== null && <RandomMatchesChart of={randomMatches} z={match.z} />}
       </div>
     </section>
   );
@@ -98,11 +73,16 @@ function Parts({ match }: { match: NumberedMatch }) {
   const p = overallP(match);
   return (
     <>
-      <div class={`part tone-${VERDICTS[verdict].tone}`}>
-        <b>{VERDICTS[verdict].name}</b>
+      <div class={`part tone-${TONES[verdict]}`}>
+        <b>{VERDICTS[verdict]}</b>
         {p.p !== null && <span>P&nbsp;{formatPValue(p)}</span>}
         <small>{oddsText(p, ["scores as high", "score as high"])}</small>
       </div>
+      {explainMatch(match).map((sentence) => (
+        <p key={sentence} class="hint">
+          {sentence}
+        </p>
+      ))}
       <details class="hint">
         <summary>What the verdict means</summary>
         <KeyValues of={VERDICT_HELP} />
@@ -114,13 +94,13 @@ function Parts({ match }: { match: NumberedMatch }) {
 
 /** The number of homologs that keep the match, and whether its surroundings explain it. */
 function Conservation({ match }: { match: NumberedMatch }) {
-  const { verdict, score, expected, pValue, pValueIs, kept, homologs } = match;
-  const { shifted, missing } = tally(match);
+  const { conservationLevel, score, expected, pValue, pValueIs, kept, nearby, homologs } = match;
+  const missing = countMissing(match);
   const p = { p: pValue, is: pValueIs };
   const numbers =
     pValue === null ? "" : ` (expected CS\u00A0${decimal(expected)}, P\u00A0${formatPValue(p)})`;
   const notes = [
-    shifted > 0 && `${shifted} of them ${shifted === 1 ? "has" : "have"} it nearby.`,
+    nearby > 0 && `${nearby} more ${nearby === 1 ? "has" : "have"} it nearby, within ten residues.`,
     missing > 0 &&
       homologs > 0 &&
       `${pluralize(missing, "other homolog")} ${missing === 1 ? "does" : "do"} not reach this site.`,
@@ -130,11 +110,11 @@ function Conservation({ match }: { match: NumberedMatch }) {
       <b>
         {homologs === 0
           ? "No homolog reaches this site"
-          : `Kept in ${kept} of ${pluralize(homologs, "homolog")}`}
+          : `In place in ${kept} of ${pluralize(homologs, "homolog")}`}
       </b>
       {score !== null && <span>CS&nbsp;{decimal(score)}</span>}
       <small>
-        {CONSERVATION[verdict].sentence}
+        {CONSERVATION[conservationLevel].sentence}
         {numbers}. {oddsText(p, ["is kept this well", "are kept this well"])}
       </small>
       <small>{notes.filter(Boolean).join(" ")}</small>

@@ -135,7 +135,7 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
         rows={view.rows}
         first={{ rows: first, of: "matches" }}
         rowKey={props.rowKey}
-        order={query.get("order") ?? ""}
+        order={query.get("order") ?? table.order}
         onOrder={(order) => setQuery({ order, ...firstPage(props) }, { replace: true })}
         selected={props.selected}
       />
@@ -175,7 +175,10 @@ function ColumnChoice<Row extends TableRow>(props: Props<Row> & { hasFeatures: b
     <Menu label="Columns" text small icon="layers">
       <div class="track-choices" role="group" aria-label="Columns">
         {table.columns
-          .filter(({ name, of }) => name !== columns[0] && (of !== "features" || hasFeatures))
+          .filter(
+            ({ name, of, replacedBy }) =>
+              name !== columns[0] && !replacedBy && (of !== "features" || hasFeatures),
+          )
           .map(({ name, title }) => (
             <Checkbox
               key={name}

@@ -7,7 +7,9 @@ interface Renamed {
 }
 
 /** Columns that orders named before. */
-const ORDERS = { score: "cs", "-score": "-cs", verdict: "overall_verdict", "-verdict": "-overall_verdict" };
+const ORDERS = { score: "cs", "-score": "-cs" };
+/** Names of the verdict before there was one. */
+const VERDICTS = { overall_verdict: "verdict", label: "verdict" };
 const P = { p: "overall_p", "-p": "-overall_p" };
 const DEFAULT_DISTANCE = "5";
 
@@ -30,7 +32,7 @@ function withoutPairs(search: URLSearchParams, ...names: string[]): URLSearchPar
 
 export const currentResultQuery = (search: URLSearchParams): URLSearchParams => {
   const next = renamed(search, {
-    names: { sort: "order", verdict: "overall_verdict", pattern: "motif" },
+    names: { ...VERDICTS, sort: "order", pattern: "motif" },
     values: { order: { ...P, ...ORDERS } },
   });
   const motif = search.get("pattern");
@@ -41,7 +43,7 @@ export const currentResultQuery = (search: URLSearchParams): URLSearchParams => 
 export const currentScanQuery = (search: URLSearchParams): URLSearchParams =>
   withoutPairs(
     renamed(search, {
-      names: { sort: "order", q: "max_q", best: "best_of_group" },
+      names: { ...VERDICTS, sort: "order", q: "max_q", best: "best_of_group" },
       values: {
         order: P,
         best_of_group: { yes: "true" },
@@ -55,7 +57,7 @@ export const currentScanQuery = (search: URLSearchParams): URLSearchParams =>
 
 export const currentProteomeQuery = (search: URLSearchParams): URLSearchParams =>
   renamed(search, {
-    names: { sort: "order", outside: "domain", near: "phosphosite" },
+    names: { ...VERDICTS, sort: "order", outside: "domain", near: "phosphosite" },
     values: {
       order: { ...P, protein: "accession", "-protein": "-accession" },
       domain: { yes: "outside" },
@@ -66,6 +68,6 @@ export const currentProteomeQuery = (search: URLSearchParams): URLSearchParams =
 
 export const currentBatchQuery = (search: URLSearchParams): URLSearchParams =>
   renamed(search, {
-    names: { sort: "order", verdict: "overall_verdict", q: "search" },
+    names: { ...VERDICTS, sort: "order", q: "search" },
     values: { order: { ...P, ...ORDERS, protein: "query", "-protein": "-query" } },
   });

@@ -1,5 +1,6 @@
 import { isDisordered } from "../../scoring/table/match-values.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { formatCount } from "../format.tsx";
@@ -9,7 +10,6 @@ import { MatchTable, Rows } from "./match-table.tsx";
 import { databaseLinks } from "./protein-identity.tsx";
 import {
   isOver,
-  verdictLabel,
   type Match,
   motifName,
   offsetIn,
@@ -18,7 +18,7 @@ import {
   type Search,
   searchPath,
 } from "./proteome.ts";
-import { decimal, shorten, VERDICTS } from "./result.ts";
+import { decimal, shorten, TONES } from "./result.ts";
 
 /** Residues in the cell of a match. */
 const MAX_RESIDUES = 14;
@@ -26,7 +26,7 @@ const MAX_RESIDUES = 14;
 const MIN_WIDTH = 3;
 
 /** Columns that are shown by default. */
-const COLUMNS = ["accession", "label", "start", "disorder", "kept", "z", "overall_p", "q"];
+const COLUMNS = ["accession", "verdict", "start", "disorder", "kept", "z", "overall_p", "q"];
 
 const pageColumns = (search: Search): Record<string, PageColumn<Match>> => ({
   accession: { cell: (match) => <ProteinLink search={search} match={match} /> },
@@ -146,7 +146,7 @@ const Place = ({ of: match }: { of: Match }) => (
     <svg class="mini" height="16" aria-hidden="true">
       <rect class="mini-base" y="6" width="100%" height="4" rx="2" />
       <rect
-        class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
+        class={`tone-${TONES[findVerdict(match)]}`}
         x={`${Math.min((100 * (match.start - 1)) / match.protein.length, 100 - MIN_WIDTH)}%`}
         y="1"
         width={`${Math.max(MIN_WIDTH, (100 * (match.end - match.start + 1)) / match.protein.length)}%`}

@@ -1,10 +1,10 @@
 import type { ProteomeObject, ProteomeSearchObject } from "../../scoring/index.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import type { MatchVerdict } from "../../scoring/table/verdict.ts";
 import type { Query } from "../address.ts";
 import { pluralize } from "../format.tsx";
 import type { ProteinNames } from "./protein-identity.tsx";
 import { viewParameters } from "./match-view.ts";
-import type { Verdict } from "./result.ts";
 
 /** The proteins that can be searched, as `GET /api/scoring/proteome` returns them. */
 export type Proteome = ProteomeObject;
@@ -23,8 +23,6 @@ export const motifName = ({ motifClass, expression }: Search): string => motifCl
 /** The search as a title: `P..P in Homo sapiens`. */
 export const titleOfSearch = (search: Search): string =>
   `${motifName(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
-
-export const verdictLabel = ({ label }: Match): Verdict => label ?? "not scored";
 
 /** Matches on a page. */
 export const PAGE = 50;
@@ -54,9 +52,10 @@ export const scoreQuery = ({ motifClass, expression }: Search, { accession }: Pr
 /** The search in one sentence. */
 export function searchAnswer({ matches, matching, labels }: Search): string {
   if (matches === 0) return "No protein has this motif.";
-  const count = (label: Verdict): number => labels.find(({ value }) => value === label)?.count ?? 0;
+  const count = (verdict: MatchVerdict): number => labels.find(({ value }) => value === verdict)?.count ?? 0;
   const [likely, possible] = [count("likely functional"), count("possible")];
   const found = `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`;
-  if (likely + possible === 0) return `${found}: none stands out. The first ones are the best candidates.`;
+  if (likely + possible === 0)
+    return `${found}: none is likely functional or possible. The first ones are the best candidates.`;
   return `${found}: ${likely} likely functional, ${possible} possible.`;
 }

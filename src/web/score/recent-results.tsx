@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { findVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
@@ -6,8 +7,8 @@ import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { pluralize, formatTime } from "../format.tsx";
 import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
 import { titleOfJob } from "./protein-identity.tsx";
-import { VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { verdictLabel, type Scan, readScan } from "./scan.ts";
+import { TONES, VERDICT_ORDER } from "./result.ts";
+import { type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Results that the card shows. */
@@ -102,10 +103,10 @@ const formatMotifs = ({ patterns }: Job): string =>
 
 /** Counts the matches with the best verdict that occurs. */
 function Answer({ of: { matches } }: { of: Scan }) {
-  const best = VERDICT_ORDER.find((verdict) => matches.some((match) => verdictLabel(match) === verdict));
-  const count = matches.filter((match) => verdictLabel(match) === best).length;
+  const best = VERDICT_ORDER.find((verdict) => matches.some((match) => findVerdict(match) === verdict));
+  const count = matches.filter((match) => findVerdict(match) === best).length;
   if (best === undefined) return <>no match</>;
-  const isEvidence = best === "likely functional" || best === "possible";
+  const isEvidence = best !== "no evidence" && best !== "not scored";
   return (
     <span class="row nowrap">
       <VerdictGlyph verdict={best} />
@@ -130,7 +131,7 @@ function orderedStretches({ disorder, queryLength }: Scan): { x: number; width: 
 function Thumbnail({ of: scan }: { of: Scan }) {
   const matches = scan.matches
     .toReversed()
-    .toSorted((a, b) => VERDICT_ORDER.indexOf(verdictLabel(b)) - VERDICT_ORDER.indexOf(verdictLabel(a)));
+    .toSorted((a, b) => VERDICT_ORDER.indexOf(findVerdict(b)) - VERDICT_ORDER.indexOf(findVerdict(a)));
   return (
     <svg class="thumbnail" width="120" height="20" aria-hidden="true">
       <rect class="line" y="9" width="100%" height="2" />
@@ -140,7 +141,7 @@ function Thumbnail({ of: scan }: { of: Scan }) {
       {matches.map((match) => (
         <rect
           key={match.number}
-          class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
+          class={`tone-${TONES[findVerdict(match)]}`}
           x={`${(100 * (match.start - 1)) / scan.queryLength}%`}
           width="4"
           y="2"

@@ -5,27 +5,29 @@ import type {
   Prediction,
   ProteinObject,
 } from "../../scoring/index.ts";
-import { formatCount } from "../format.tsx";
+import type { MatchNotes } from "../../scoring/index.ts";
+import { currentPrediction } from "../../scoring/table/earlier-match.ts";
+import type { MatchRow } from "../../scoring/table/match-row.ts";
+import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
+import { formatCount, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
 export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
 /** @throws ApiError */
 export const readResult = (id: string, signal: AbortSignal): Promise<Result> =>
-  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal });
+  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal }).then(currentPrediction);
 
 export type State = HomologAtMatch["state"];
-/** All evidence in words, the headline of a match. */
-export type Verdict = NonNullable<MatchScore["overallVerdict"]> | "not scored";
-
-/** Verdicts from the best to the least, with their names on pages and the suffix of their CSS classes. */
-export const VERDICTS: Readonly<Record<Verdict, { name: string; tone: string }>> = {
-  "likely functional": { name: "Likely functional", tone: "likely" },
-  possible: { name: "Possible", tone: "possible" },
-  "no evidence": { name: "No evidence", tone: "none" },
-  "not scored": { name: "Not scored", tone: "nodata" },
+/** Suffixes of the CSS classes of verdicts. */
+export const TONES: Readonly<Record<MatchVerdict, string>> = {
+  "known instance": "known",
+  "likely functional": "likely",
+  possible: "possible",
+  "no evidence": "none",
+  "not scored": "nodata",
 };
-export const VERDICT_ORDER = Object.keys(VERDICTS) as Verdict[];
+export const VERDICT_ORDER = Object.keys(VERDICTS) as MatchVerdict[];
 
 /**
  * Largest P value of each verdict, and the fractions of known motifs and of random matches that have it or a better one
@@ -40,27 +42,22 @@ export const percent = (part: number): string => `${Math.round(part * 100)}\u00A
 
 /** Explains the verdicts: how many known motifs and random matches get each. */
 export const VERDICT_HELP: readonly (readonly [verdict: string, meaning: string])[] = [
+  [VERDICTS["known instance"], "An imported instance of the motif is here, whatever the score."],
   [
-    VERDICTS["likely functional"].name,
+    VERDICTS["likely functional"],
     `P ≤ ${REACHED_SHARES.likely.p}: about ${percent(REACHED_SHARES.likely.known)} of known motifs, but only ${percent(REACHED_SHARES.likely.random)} of random matches.`,
   ],
   [
-    VERDICTS.possible.name,
+    VERDICTS.possible,
     `P ≤ ${REACHED_SHARES.possible.p}: about ${percent(REACHED_SHARES.possible.known)} of known motifs and ${percent(REACHED_SHARES.possible.random)} of random matches are at least possible.`,
   ],
   [
-    VERDICTS["no evidence"].name,
+    VERDICTS["no evidence"],
     `Nothing sets the match apart from random ones. About ${percent(1 - REACHED_SHARES.possible.known)} of known motifs look like this, too.`,
   ],
 ];
 
-export const findVerdict = ({
-  overallVerdict,
-}: {
-  overallVerdict?: MatchScore["overallVerdict"] | undefined;
-}): Verdict => overallVerdict ?? "not scored";
-
-export type Conservation = MatchScore["verdict"];
+export type Conservation = MatchScore["conservationLevel"];
 
 /** Conservation in words, beside the number of homologs that keep the match. */
 export const CONSERVATION: Readonly<Record<Conservation, { name: string; sentence: string }>> = {
@@ -76,17 +73,16 @@ export const CONSERVATION: Readonly<Record<Conservation, { name: string; sentenc
 
 /** Short form of the verdict; empty for a match that is not scored. */
 export const conservationName = ({
-  verdict,
+  conservationLevel,
   z,
-}: {
-  verdict: Conservation;
-  z?: number | null | undefined;
-}): string => (z == null ? "" : CONSERVATION[verdict].name);
+}: Pick<MatchRow, "conservationLevel" | "z">): string =>
+  z == null ? "" : CONSERVATION[conservationLevel].name;
 
 /** A match with its number over all patterns, from 1, which addresses and file names use. */
 export interface NumberedMatch extends MatchScore {
   number: number;
   pattern: PatternScores;
+  notes?: MatchRow["notes"];
 }
 
 export const patternName = ({ name, expression }: PatternScores): string => name ?? expression;
@@ -94,21 +90,18 @@ export const patternName = ({ name, expression }: PatternScores): string => name
 export const shorten = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
-export function listMatches({ patterns }: Result): NumberedMatch[] {
+/** @param notes features at each match */
+export function listMatches({ patterns }: Result, notes?: readonly MatchNotes[]): NumberedMatch[] {
   let number = 0;
   return patterns.flatMap((pattern) =>
-    pattern.matches.map((match) => Object.assign({ number: ++number, pattern }, match)),
+    pattern.matches.map((match) =>
+      Object.assign({ notes: notes?.[number], number: ++number, pattern }, match),
+    ),
   );
 }
 
-/** Ranks matches: the smallest overall P value first, equal ones by z, unscored ones last. */
-export const rank = ({
-  overallPValue,
-  z,
-}: {
-  overallPValue?: number | null | undefined;
-  z?: number | null | undefined;
-}): number => (overallPValue == null ? Infinity : overallPValue * 1e9 - (z ?? 0));
+/** Ranks matches: the highest z first, unscored ones last. */
+export const rank = ({ z }: Pick<MatchRow, "z">): number => (z == null ? Infinity : -z);
 
 export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefined =>
   matches.reduce<NumberedMatch | undefined>(
@@ -153,11 +146,17 @@ export function oddsText({ p, is }: PValue, [one, several]: readonly [one: strin
   return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;
 }
 
-/** The numbers of homologs with a match nearby, and of those that do not reach it. */
-export function tally({ atHomologs }: Pick<MatchScore, "atHomologs">): Record<"shifted" | "missing", number> {
-  const count = (wanted: State): number => atHomologs.filter(({ state }) => state === wanted).length;
-  return { shifted: count("shifted"), missing: count("missing") };
-}
+/** The number of homologs that do not reach a match. */
+export const countMissing = ({ atHomologs }: Pick<MatchScore, "atHomologs">): number =>
+  atHomologs.filter(({ state }) => state === "missing").length;
+
+/** `3 of 25 homologs in place, 12 nearby`. */
+export const keptText = ({
+  kept,
+  nearby,
+  homologs,
+}: Pick<MatchRow, "kept" | "nearby" | "homologs">): string =>
+  `${kept ?? 0} of ${pluralize(homologs, "homolog")} in place${nearby ? `, ${nearby} nearby` : ""}`;
 
 /** Values with two decimals that add up to their sum with two decimals: the largest rounding errors go the other way; `+ 0` makes -0 0. */
 export function roundedParts(values: readonly number[], sum: number): number[] {
@@ -173,13 +172,19 @@ export function roundedParts(values: readonly number[], sum: number): number[] {
 
 /** The result in one sentence. */
 export function answer(matches: readonly NumberedMatch[]): string {
-  const total = matches.length === 1 ? "the only match" : `${formatCount(matches.length)} matches`;
-  const likely = matches.filter((match) => findVerdict(match) === "likely functional");
+  const isOnly = matches.length === 1;
+  const total = isOnly ? "the only match" : `${formatCount(matches.length)} matches`;
+  const list = (wanted: MatchVerdict): NumberedMatch[] =>
+    matches.filter((match) => findVerdict(match) === wanted);
+  const [known, likely] = [list("known instance"), list("likely functional")];
+  if (known.length > 0) {
+    const rest = likely.length > 0 ? `, ${formatCount(likely.length)} likely functional` : "";
+    const subject = isOnly ? "The only match" : `${formatCount(known.length)} of ${total}`;
+    return `${subject} ${known.length === 1 ? "is a known instance" : "are known instances"}${rest}.`;
+  }
   if (likely.length === 0)
-    return matches.length === 1
-      ? "The only match is not likely functional."
-      : `None of ${total} is likely functional.`;
-  const subject = matches.length === 1 ? "The only match" : `${formatCount(likely.length)} of ${total}`;
+    return isOnly ? "The only match is not likely functional." : `None of ${total} is likely functional.`;
+  const subject = isOnly ? "The only match" : `${formatCount(likely.length)} of ${total}`;
   const [{ text, start, end }] = likely;
   const where = likely.length === 1 ? `: ${shorten(text, 24)} at ${start}–${end}` : "";
   return `${subject} ${likely.length === 1 ? "is" : "are"} likely functional${where}.`;

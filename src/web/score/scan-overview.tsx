@@ -1,16 +1,18 @@
 import { Fragment } from "preact";
+import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { Card } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
 import { type Feature, type FeatureGroup, featureText, GROUP_ORDER, GROUPS, groupText } from "./features.ts";
 import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
-import { type Verdict, VERDICT_ORDER, VERDICTS } from "./result.ts";
-import { verdictLabel, type Scan, type ScanMatch, TYPE_ORDER, findType, TYPES } from "./scan.ts";
+import { TONES, VERDICT_ORDER } from "./result.ts";
+import { type Scan, type ScanMatch, TYPE_ORDER, findType, TYPES } from "./scan.ts";
 import { chooseTicks } from "./track-geometry.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
 /** Height of a lane, and of a match in it, so that colour is not all that tells the label. */
 const LANE = 20;
-const HEIGHTS: Record<Verdict, number> = {
+const HEIGHTS: Record<MatchVerdict, number> = {
+  "known instance": 16,
   "likely functional": 16,
   possible: 11,
   "no evidence": 5,
@@ -49,10 +51,10 @@ export function ScanOverview(props: {
       actions={
         <>
           <ul class="legend">
-            {VERDICT_ORDER.slice(0, 3).map((verdict) => (
+            {VERDICT_ORDER.slice(0, 4).map((verdict) => (
               <li key={verdict}>
                 <VerdictGlyph verdict={verdict} />
-                {VERDICTS[verdict].name.toLowerCase()}
+                {VERDICTS[verdict].toLowerCase()}
               </li>
             ))}
           </ul>
@@ -104,11 +106,11 @@ export function ScanOverview(props: {
               {matches.map((match) => (
                 <rect
                   key={match.number}
-                  class={`tone-${VERDICTS[verdictLabel(match)].tone}`}
+                  class={`tone-${TONES[findVerdict(match)]}`}
                   x={`${x(match.start - 1)}%`}
                   width={`${Math.max(MIN_WIDTH, x(match.end - match.start + 1))}%`}
-                  y={LANE - HEIGHTS[verdictLabel(match)]}
-                  height={HEIGHTS[verdictLabel(match)]}
+                  y={LANE - HEIGHTS[findVerdict(match)]}
+                  height={HEIGHTS[findVerdict(match)]}
                 >
                   <title>{`${match.motif}, ${match.text} ${match.start}–${match.end}`}</title>
                 </rect>

@@ -1,7 +1,8 @@
 import type { ClassType, Scan, ScanMatch } from "../../scoring/index.ts";
 import { CLASS_TYPES, isDisordered } from "../../scoring/table/match-values.ts";
+import { findVerdict, type MatchVerdict } from "../../scoring/table/verdict.ts";
+import { pluralize } from "../format.tsx";
 import { call } from "../request.ts";
-import type { Verdict } from "./result.ts";
 
 /** A scan, as `GET /api/scoring/jobs/{id}/scan` returns it. */
 export type { Scan, ScanMatch };
@@ -36,14 +37,18 @@ export function findRegion(match: ScanMatch): string | null {
   return value === null ? null : value ? "disordered" : "ordered";
 }
 
-export const verdictLabel = ({ label }: Pick<ScanMatch, "label">): Verdict => label ?? "not scored";
-
 /** The scan in one sentence. */
 export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">): string {
-  const count = (label: Verdict): number => matches.filter((match) => verdictLabel(match) === label).length;
-  const [likely, possible] = [count("likely functional"), count("possible")];
+  const count = (verdict: MatchVerdict): number =>
+    matches.filter((match) => findVerdict(match) === verdict).length;
+  const [known, likely, possible] = [count("known instance"), count("likely functional"), count("possible")];
   if (tested === 0) return "No match has a P value.";
-  if (likely + possible === 0)
-    return `No match stands out against ${tested} tests. The first ones are the best candidates.`;
-  return `${likely} of ${tested} matches ${likely === 1 ? "is" : "are"} likely functional, ${possible} possible.`;
+  const standing = matches.filter(({ q }) => q != null && q <= 0.05).length;
+  const instances =
+    known > 0 ? ` ${pluralize(known, "match is a known instance", "matches are known instances")}.` : "";
+  const after =
+    standing > 0
+      ? ` ${standing} ${standing === 1 ? "stands" : "stand"} out against all ${tested} tests (q ≤ 0.05).`
+      : ` None stands out against all ${tested} tests (q ≤ 0.05).`;
+  return `${likely} of ${tested} matches ${likely === 1 ? "is" : "are"} likely functional, ${possible} possible.${instances}${after}`;
 }

@@ -1,16 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { type FeatureLanes, FeatureTrack, lanesHeight } from "./feature-track.tsx";
-import {
-  patternName,
-  type NumberedMatch,
-  overallP,
-  formatPValue,
-  rank,
-  type Verdict,
-  findVerdict,
-  VERDICTS,
-} from "./result.ts";
+import { patternName, type NumberedMatch, overallP, formatPValue, rank, keptText, TONES } from "./result.ts";
 import {
   areaPath,
   linePath,
@@ -57,7 +49,8 @@ const BARS = 36;
 const PREDICTED_HEIGHT = 32;
 const LANE = 20;
 /** Heights of matches, so that colour is not all that tells the verdict. */
-const HEIGHTS: Record<Verdict, number> = {
+const HEIGHTS: Record<MatchVerdict, number> = {
+  "known instance": 16,
   "likely functional": 16,
   possible: 11,
   "no evidence": 5,
@@ -133,15 +126,15 @@ function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context
     <>
       <line class="line" x1={left} x2={width} y1={y + LANE} y2={y + LANE} />
       {thinned(matches, plot, NARROWEST, drawingRank).map((match) => {
-        const { number, start, end, text, kept, homologs } = match;
+        const { number, start, end, text } = match;
         const verdict = findVerdict(match);
         const from = Math.max(left, left + (start - span.from) * scale);
         const to = Math.min(width, left + (end + 1 - span.from) * scale);
-        const name = VERDICTS[verdict].name.toLowerCase();
+        const name = VERDICTS[verdict].toLowerCase();
         return (
           <rect
             key={number}
-            class={`match mark tone-${VERDICTS[verdict].tone} ${number === selected?.number ? "selected" : ""}`}
+            class={`match mark tone-${TONES[verdict]} ${number === selected?.number ? "selected" : ""}`}
             x={from}
             y={y + LANE - HEIGHTS[verdict]}
             width={Math.max(NARROWEST, to - from)}
@@ -158,7 +151,7 @@ function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context
               onSelect(number);
             }}
           >
-            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${formatPValue(overallP(match))}, kept in ${kept} of ${homologs} homologs`}</title>
+            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${formatPValue(overallP(match))}, kept in ${keptText(match)}`}</title>
           </rect>
         );
       })}
@@ -186,7 +179,7 @@ export function Overview({
         {thinned(matches, plot, 2, rank).map((match) => (
           <rect
             key={match.number}
-            class={`mark tone-${VERDICTS[findVerdict(match)].tone}`}
+            class={`mark tone-${TONES[findVerdict(match)]}`}
             x={left + (match.start - 1) * scale}
             y={y + OVERVIEW - HEIGHTS[findVerdict(match)]}
             width={Math.max(2, (match.end - match.start + 1) * scale)}

@@ -1,9 +1,10 @@
 import { useMemo, useRef } from "preact/hooks";
+import { VERDICTS } from "../../scoring/table/verdict.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { pluralize } from "../format.tsx";
 import { type Feature, GROUP_ORDER, GROUPS, inLanes } from "./features.ts";
 import { Picture, useSize } from "./picture.tsx";
-import { patternName, type NumberedMatch, type Result, shorten, VERDICT_ORDER, VERDICTS } from "./result.ts";
+import { patternName, type NumberedMatch, type Result, shorten, VERDICT_ORDER } from "./result.ts";
 import { Axis, Band, drawTrack, trackHeight, Overview, OVERVIEW, type Track } from "./track-drawings.tsx";
 import { type Plot, countResidues, type Span } from "./track-geometry.ts";
 import { useGestures, useTrackView } from "./track-view.ts";
@@ -230,7 +231,7 @@ const Legend = ({ hasFeatures }: { hasFeatures: boolean }) => (
   <ul class="legend">
     {VERDICT_ORDER.map((verdict) => (
       <li key={verdict}>
-        <VerdictGlyph verdict={verdict} /> {VERDICTS[verdict].name.toLowerCase()}
+        <VerdictGlyph verdict={verdict} /> {VERDICTS[verdict].toLowerCase()}
       </li>
     ))}
     <li>

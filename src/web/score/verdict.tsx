@@ -1,44 +1,62 @@
-import { type Verdict, VERDICTS } from "./result.ts";
+import type { MatchRow } from "../../scoring/table/match-row.ts";
+import { type MatchVerdict, standsOut, VERDICTS } from "../../scoring/table/verdict.ts";
+import { conservationName, formatPValue, TONES } from "./result.ts";
 
 /** Glyphs on a grid of 12 × 12: full, half full, empty, dashed. */
 const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
 
 /** The shape of a verdict, so that colour is not all that tells it. */
-export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
-  <svg
-    class={`glyph tone-${VERDICTS[verdict].tone}`}
-    width="12"
-    height="12"
-    viewBox="0 0 12 12"
-    aria-hidden="true"
-  >
+export const VerdictGlyph = ({ verdict }: { verdict: MatchVerdict }) => (
+  <svg class={`glyph tone-${TONES[verdict]}`} width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
     <path class="ring" d={RING} />
+    {verdict === "known instance" && <path class="full" d="M6 3.2 8.8 6 6 8.8 3.2 6z" />}
     {verdict === "likely functional" && <path class="full" d={RING} />}
     {verdict === "possible" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
   </svg>
 );
 
-export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
-  <span class={`verdict tone-${VERDICTS[verdict].tone}`}>
+export const VerdictTag = ({ verdict }: { verdict: MatchVerdict }) => (
+  <span class={`verdict tone-${TONES[verdict]}`}>
     <VerdictGlyph verdict={verdict} />
-    {VERDICTS[verdict].name}
+    {VERDICTS[verdict]}
   </span>
 );
 
-/** The number of homologs that keep a match: "20 of 24", a bar, and whether that is more than expected. */
-export const Kept = ({ kept, of, words }: { kept: number; of: number; words: string }) => (
-  <span class="kept">
-    {of > 0 && (
-      <>
-        {kept} of {of}
-        <svg class="kept-bar" height="4" aria-hidden="true">
-          <rect width={`${(100 * kept) / of}%`} height="4" />
-        </svg>
-      </>
-    )}
-    <small>{of > 0 ? words : "no homologs"}</small>
-  </span>
-);
+/** The numbers of homologs that have a match in place and nearby: "3 of 25", a bar, "12 nearby", and whether that is more than expected. */
+export function Kept({
+  match,
+}: {
+  match: Pick<MatchRow, "kept" | "nearby" | "homologs" | "conservationLevel" | "z">;
+}) {
+  const { kept = 0, nearby = 0, homologs } = match;
+  const part = (count: number): string => `${(100 * count) / homologs}%`;
+  return (
+    <span class="kept">
+      {homologs > 0 && (
+        <>
+          {kept} of {homologs}
+          <svg class="kept-bar" height="4" aria-hidden="true">
+            <rect width={part(kept)} height="4" />
+            <rect class="nearby" x={part(kept)} width={part(nearby)} height="4" />
+          </svg>
+        </>
+      )}
+      {nearby > 0 && <small>{nearby} nearby</small>}
+      <small>{homologs > 0 ? conservationName(match) : "no homologs"}</small>
+    </span>
+  );
+}
+
+/** q with the level at which the match stands out among all matches of its ranking. */
+export const QValue = ({ match }: { match: Pick<MatchRow, "q" | "qIs"> }) => {
+  const level = standsOut(match);
+  return (
+    <>
+      {formatPValue({ p: match.q, is: match.qIs })}
+      {level && <small class="second-line nowrap">{`stands out (${level})`}</small>}
+    </>
+  );
+};
 
 /** Chips that show how many rows have each verdict, and filter by it. */
 export function VerdictChips<Kind extends string>(props: {
@@ -49,7 +67,7 @@ export function VerdictChips<Kind extends string>(props: {
   return (
     <div class="row" role="group" aria-label="Filter by verdict">
       {[...props.counts].map(([kind, count]) => {
-        const verdict = kind in VERDICTS ? (kind as unknown as Verdict) : null;
+        const verdict = kind in VERDICTS ? (kind as unknown as MatchVerdict) : null;
         const isChosen = kind === props.chosen;
         return (
           <button
@@ -62,7 +80,7 @@ export function VerdictChips<Kind extends string>(props: {
           >
             {verdict && <VerdictGlyph verdict={verdict} />}
             <b>{count.toLocaleString("en")}</b>
-            {(verdict ? VERDICTS[verdict].name : kind).toLowerCase()}
+            {(verdict ? VERDICTS[verdict] : kind).toLowerCase()}
           </button>
         );
       })}

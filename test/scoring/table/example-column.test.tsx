@@ -85,7 +85,7 @@ test("the column is in JSON, and in its schema", () => {
 });
 
 test("the column is an order, and its filter a parameter and a flag", () => {
-  const { enum: orders } = orderSchema(tables.proteome, "by rank") as unknown as { enum: string[] };
+  const { enum: orders } = orderSchema(tables.proteome) as unknown as { enum: string[] };
   expect(orders).toEqual(expect.arrayContaining(["match_length", "-match_length"]));
   expect(filterSchemas(tables.result)).toMatchObject({
     max_length: { description: "Only matches with at most this many residues.", maximum: 1000 },

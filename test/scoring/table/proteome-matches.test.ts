@@ -8,15 +8,25 @@ import { SAMPLE } from "../sample-prediction.ts";
 
 const [{ atHomologs: _atHomologs, ...match }] = SAMPLE.prediction.patterns[0].matches;
 
-/** A row with a gene, taxon and label, kept by so many of ten homologs. */
+/** A row with a gene, taxon and verdict, kept by so many of ten homologs. */
 const row = (
   gene: string | null,
   [taxon, organism]: [number | null, string],
-  label: ProteomeRow["label"],
+  verdict: ProteomeRow["verdict"],
   [kept, disorder, q]: [number, number, number | null],
 ): ProteomeRow => {
   const protein = { accession: `A-${gene}`, entryName: null, name: "", gene, organism, taxon, length: 9 };
-  const ranked = { rank: 1, motif: "P..P", protein, label, kept, homologs: 10, disorder, q };
+  const ranked = {
+    rank: 1,
+    motif: "P..P",
+    protein,
+    verdict,
+    kept,
+    homologs: 10,
+    disorder,
+    q,
+    qIs: q === null ? null : ("estimate" as const),
+  };
   return Object.assign({}, match, ranked);
 };
 const HUMAN: [number, string] = [9606, "Homo sapiens"];
@@ -26,7 +36,7 @@ const ROWS = [
   row("B10", HUMAN, "likely functional", [10, 0.9, 0.01]),
   row("B9", MOUSE, "possible", [9, 0.5, 0.1]),
   row("A1", HUMAN, "possible", [5, 0.51, 0.2]),
-  row(null, PHAGE, null, [0, 0.1, null]),
+  row(null, PHAGE, "not scored", [0, 0.1, null]),
 ];
 for (const [i, one] of ROWS.entries()) one.rank = i + 1;
 const TABLE = MATCH_TABLES.proteome;
@@ -36,7 +46,7 @@ const genes = (rows: readonly ProteomeRow[]) => rows.map(({ protein }) => protei
 
 test.each([
   [{}, ["B10", "B9", "A1", null]],
-  [{ label: ["possible", "not scored"] }, ["B9", "A1", null]],
+  [{ verdict: ["possible", "not scored"] }, ["B9", "A1", null]],
   [{ species: ["9606", "Phage T4"] }, ["B10", "A1", null]],
   [{ region: ["ordered"] }, ["B9", null]],
   [{ kept: ["90-100"] }, ["B10", "B9"]],
@@ -47,7 +57,7 @@ test.each([
 });
 
 test("counts for each choice the matches that pass the other filters", () => {
-  const { facets } = filterMatches(ROWS, { label: ["possible"], species: ["9606"] });
+  const { facets } = filterMatches(ROWS, { verdict: ["possible"], species: ["9606"] });
   expect(facets.label).toEqual([
     { value: "likely functional", name: "likely functional", count: 1 },
     { value: "possible", name: "possible", count: 1 },
@@ -65,7 +75,9 @@ test("counts for each choice the matches that pass the other filters", () => {
 });
 
 test("lists the most frequent choices, and the chosen ones", () => {
-  const many = Array.from({ length: 60 }, (_, i) => row("X", [i + 1, `Species ${i}`], null, [0, 0, null]));
+  const many = Array.from({ length: 60 }, (_, i) =>
+    row("X", [i + 1, `Species ${i}`], "not scored", [0, 0, null]),
+  );
   const { facets } = filterMatches([...ROWS, ...many], { species: ["60"] });
   expect(facets.species).toHaveLength(26);
   expect(facets.species[0].name).toBe("Homo sapiens");
@@ -105,7 +117,7 @@ test("counts the matches in each range of P values, and the matches expected by 
   ]);
 });
 
-const VIEW = { values: { label: ["possible"] }, order: "protein" };
+const VIEW = { values: { verdict: ["possible"] }, order: "protein" };
 
 test("views keep ranks, and their order for the next page", () => {
   const view = viewMatches(ROWS, VIEW);

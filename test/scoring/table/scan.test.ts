@@ -3,6 +3,7 @@ import { parse, schema } from "../../../src/platform/schema.ts";
 import { type Scan, makeScan, ScanSchema } from "../../../src/scoring/results/scan.ts";
 import { starterClasses } from "../../../src/scoring/corpus/motif-classes.ts";
 import { type JointScanObject, JointScanSchema } from "../../../src/scoring/results/joint-scan.ts";
+import { currentPrediction } from "../../../src/scoring/table/earlier-match.ts";
 import { SAMPLE } from "../sample-prediction.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "../scoring-harness.ts";
 
@@ -49,12 +50,18 @@ test("a scan scores a protein for all classes as single jobs do", async () => {
   );
 });
 
-test("matches are sorted by P, labelled by q, and typed", () => {
+test("matches are sorted by z, judged by P, marked by q, and typed", () => {
   expect(scan.tested).toBe(scan.matches.length);
-  const ps = scan.matches.map(({ overallPValue }) => overallPValue!);
-  expect(ps).toEqual(ps.toSorted((a, b) => a - b));
-  for (const { q, label } of scan.matches)
-    expect(label).toBe(q! <= 0.05 ? "likely functional" : q! <= 0.2 ? "possible" : "no evidence");
+  const zs = scan.matches.map(({ z }) => z!);
+  expect(zs).toEqual(zs.toSorted((a, b) => b - a));
+  for (const { q, overallPValue: p, verdict, ...match } of scan.matches) {
+    expect(verdict).toBe(p! <= 0.05 ? "likely functional" : p! <= 0.2 ? "possible" : "no evidence");
+    const former = { overallVerdict: verdict, label: verdict };
+    expect(match).toMatchObject({
+      ...former,
+      standsOut: q! <= 0.05 ? "q ≤ 0.05" : q! <= 0.2 ? "q ≤ 0.2" : null,
+    });
+  }
   const findType = (name: string) => scan.matches.find(({ motif }) => motif === name)?.type;
   expect([findType("MDM2-SWIB"), findType("WW-PIN1"), findType("Polo-box")]).toEqual(["DEG", "DOC", null]);
 });
@@ -72,7 +79,7 @@ test("filters leave out matches and keep the q-values", async () => {
   expect(ids(await show("type=other"))).toEqual(kept(({ type }) => type === null));
   expect(ids(await show("best=true"))).toEqual(kept(({ isBest }) => isBest === true));
   expect(ids(await show("label=possible,no+evidence"))).toEqual(
-    kept(({ label }) => label !== "likely functional"),
+    kept(({ verdict }) => verdict !== "likely functional"),
   );
   const limit = scan.matches[4].q!;
   expect(ids(await show(`max_q=${limit}`))).toEqual(kept(({ q }) => q! <= limit));
@@ -132,13 +139,27 @@ test("a waiting job has no scan yet, and a job of patterns has one", async () =>
   expect(found.matches[0]).toMatchObject({ motif: "P..P", type: null });
 });
 
-test("results of earlier versions are listed without overall verdicts", () => {
-  const dropped = new Set(["overallPValue", "overallPValueIs", "overallVerdict", "z", "alignment"]);
-  const earlier = JSON.parse(
-    JSON.stringify(SAMPLE.prediction, (name, value) => (dropped.has(name) ? undefined : value)),
+test("results of earlier versions are listed with the levels of conservation as such", () => {
+  const dropped = new Set(
+    "overallPValue overallPValueIs overallVerdict z alignment verdict nearby randomMatches".split(" "),
   );
-  const [match] = makeScan({ identifier: "", prediction: earlier }).matches;
-  expect(match).toMatchObject({ overallPValue: null, q: null, label: null, isDisordered: null });
+  const earlier = JSON.parse(
+    JSON.stringify(SAMPLE.prediction, (name, value) => (dropped.has(name) ? undefined : value)).replaceAll(
+      "conservationLevel",
+      "verdict",
+    ),
+  );
+  const [match] = makeScan({ identifier: "", prediction: currentPrediction(earlier) }).matches;
+  expect(match).toMatchObject({
+    overallPValue: null,
+    q: null,
+    isDisordered: null,
+    verdict: "not scored",
+    label: "not scored",
+    conservationLevel: "conserved",
+    kept: 1,
+    nearby: 0,
+  });
 });
 
 test("matches contain imported features, and filters use them", async () => {
@@ -195,8 +216,13 @@ test("matches contain imported features, and filters use them", async () => {
   expect(gff3).toContain(
     "known_instance=ELMI1;also_annotated_in=Tupaia belangeri Q9TTA1 ELMI4 (false positive)%2C Mus",
   );
+  const head = rows[0].split("\t");
+  const known = rows.find((line) => line.includes("FSDLWKLL"))!.split("\t");
+  const verdicts = ["verdict", "overall_verdict"].map((name) => head.indexOf(name));
+  expect(verdicts.map((i) => known[i])).toEqual(["known instance", "known instance"]);
   // Scores do not depend on features.
-  const scores = (lines: string[]) => lines.map((line) => line.split("\t").slice(0, 17));
+  const scores = (lines: string[]) =>
+    lines.map((line) => line.split("\t").filter((_, i) => i < 17 && !verdicts.includes(i)));
   expect(scores(rows)).toEqual(scores(before.split("\n")));
   for (const name of ["elm", "gff"]) service.scoring.removeFeatures(name);
   expect((await show("")).matches[0].notes).toBeNull();
@@ -225,7 +251,7 @@ test("scans of several proteins have one order, with q-values over all matches",
     expect(all).toContainEqual(expect.objectContaining({ of, number, overallPValue }));
     expect(q).toBeCloseTo(findQ(overallPValue!), 5);
   }
-  expect(joint.matches.map(({ overallPValue }) => overallPValue!)).toEqual(ps);
+  expect(joint.matches.map(({ z }) => z!)).toEqual(all.map(({ z }) => z!).toSorted((a, b) => b - a));
   const tsv = (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text.split("\n");
   expect(tsv).toHaveLength(all.filter(({ type }) => type === "DEG").length + 2);
   const gff3 = (await service.ask("GET", `/scans?jobs=${job},${id}&format=gff3`)).text;

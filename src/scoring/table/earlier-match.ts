@@ -1,0 +1,28 @@
+import type { MatchScore, Prediction } from "../../motif/index.ts";
+
+/** A match as labd-3 and earlier methods stored it: `verdict` was the level of conservation, `kept` included nearby homologs. */
+interface EarlierMatch {
+  verdict: MatchScore["conservationLevel"];
+  overallVerdict?: MatchScore["overallVerdict"];
+  kept?: number;
+  atHomologs?: MatchScore["atHomologs"];
+}
+
+/** A stored match with the members that matches have now; one without homologs has no number of those nearby. */
+export function currentMatch<Match extends { conservationLevel: unknown }>(match: Match): Match {
+  if ("conservationLevel" in match) return match;
+  const { verdict, overallVerdict = null, kept, atHomologs } = match as unknown as EarlierMatch;
+  const nearby = atHomologs?.filter(({ state }) => state === "shifted").length;
+  const counts = nearby === undefined || kept === undefined ? {} : { kept: kept - nearby, nearby };
+  const verdicts = { conservationLevel: verdict, verdict: overallVerdict ?? "not scored" };
+  return Object.assign({}, match as Match, verdicts, counts);
+}
+
+/** A stored prediction with the members that predictions have now. */
+export const currentPrediction = <Stored extends Prediction>(prediction: Stored): Stored => ({
+  ...prediction,
+  patterns: prediction.patterns.map((pattern) => ({
+    ...pattern,
+    matches: pattern.matches.map((match) => currentMatch(match)),
+  })),
+});

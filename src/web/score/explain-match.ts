@@ -1,0 +1,74 @@
+import type { MatchScore } from "../../scoring/index.ts";
+import { findVerdict } from "../../scoring/table/verdict.ts";
+import { decimal, type NumberedMatch, overallP, percent, formatPValue } from "./result.ts";
+
+type Contributions = NonNullable<MatchScore["contributions"]>;
+
+/** Names of the parts of z; the bars add up to z. */
+export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
+  conservation: {
+    name: "Conservation",
+    help: "Homologs keep the match more than its surroundings explain, and rarely lose it. The same for every match without homologs.",
+  },
+  order: {
+    name: "Disorder of the match",
+    help: "Predicted. Most motifs lie in disordered regions, where partners can reach them.",
+  },
+  chainOrder: {
+    name: "Order of the chain",
+    help: "Predicted for the whole protein. A disordered match is stronger evidence in a folded protein.",
+  },
+  burial: {
+    name: "Burial",
+    help: "A hydrophobic segment nearby counts against the match: it may be in a membrane or a core.",
+  },
+  terminusProximity: {
+    name: "End of the chain",
+    help: "Motifs are more frequent near the ends of proteins.",
+  },
+  abundance: {
+    name: "Number of matches",
+    help: "Matches of this pattern in the protein, compared with the number expected by chance.",
+  },
+};
+
+/** Parts of z that a sentence names. */
+const NAMED = 2;
+
+/** Sentences about numbers that seem to contradict each other, with those of the match. */
+export const explainMatch = (match: NumberedMatch): string[] => [
+  ...explainNoEvidence(match),
+  ...explainBound(match),
+];
+
+/** A conserved match without evidence. */
+function explainNoEvidence(match: NumberedMatch): string[] {
+  const { conservationLevel, pValue, pValueIs, overallPValue, z, contributions } = match;
+  const isConserved = conservationLevel === "conserved" || conservationLevel === "weakly conserved";
+  if (!isConserved || findVerdict(match) !== "no evidence" || overallPValue === null || !contributions)
+    return [];
+  const against = (Object.keys(contributions) as (keyof Contributions)[])
+    .filter((term) => term !== "conservation" && contributions[term] <= -0.005)
+    .toSorted((a, b) => contributions[a] - contributions[b])
+    .slice(0, NAMED)
+    .map((term) => `${TERMS[term].name.toLowerCase()} ${decimal(contributions[term])}`);
+  const reason =
+    against.length > 0
+      ? `other evidence counts against it (${against.join(", ")})`
+      : `conservation adds only ${decimal(contributions.conservation)} to z`;
+  const share =
+    overallP(match).is === "at least" ? `at least ${percent(overallPValue)}` : percent(overallPValue);
+  return [
+    `${conservationLevel === "conserved" ? "Conserved" : "Weakly conserved"} (P of conservation ${formatPValue({ p: pValue, is: pValueIs })}), but no evidence: ${reason}, so that ${share} of random matches reach its z of ${decimal(z)}.`,
+  ];
+}
+
+/** z above the mean of all random matches, but not above the median of those with which it is compared. */
+function explainBound({ z, overallPValue, randomMatches, homologs }: NumberedMatch): string[] {
+  if (z === null || z <= 0 || overallPValue === null || overallPValue < 0.5 || !randomMatches) return [];
+  const half = randomMatches.z[randomMatches.shares.indexOf(0.5)];
+  if (half === undefined) return [];
+  return [
+    `z is above 0, the mean of all random matches, but half of those with which this match is compared (about ${homologs} homologs, as much order around them) reach ${decimal(half)}, and ${decimal(z)} is less.`,
+  ];
+}
