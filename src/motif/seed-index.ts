@@ -4,7 +4,7 @@ import { BLOSUM62, STRIDE } from "./matrix.ts";
 
 /**
  * Residues per word. One word of five is as sensitive as two of four on a diagonal with a twentieth of the
- * chance hits (docs/search.md); the table of six exceeds the processor's cache.
+ * chance hits (docs/adr/0012-seed-the-search-with-one-word.md); the table of six exceeds the processor's cache.
  */
 export const WORD_LENGTH = 5;
 
