@@ -148,16 +148,16 @@ export class Accounts {
    * not_found for an invalid key; invalid_request, busy
    */
   async setPasswordByLink(key: string, password: string): Promise<number> {
-    const userOfLink = (): number => {
+    const findLinkUser = (): number => {
       const { user, email } = this.links.find(key) ?? {};
       if (typeof user !== "number" || email !== null) throw invalidLink();
       return user;
     };
-    userOfLink();
+    findLinkUser();
     const hash = await this.passwords.hash(password);
     return this.database
       .transaction(() => {
-        const user = userOfLink();
+        const user = findLinkUser();
         this.audit.recordUser(user, "link.use", { for: "password" });
         this.setPasswordHash(user, hash);
         return user;

@@ -256,7 +256,8 @@ async function makeAnswer(
   notReadyReasons: () => string[],
 ): Promise<Answer> {
   // Most commands show no pages.
-  const { pageForJson, pageForMissing, pageForReference, webRoutes } = await import("../web/index.ts");
+  const { renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } =
+    await import("../web/index.ts");
   const { accounts, database } = parts;
   const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
@@ -284,7 +285,7 @@ async function makeAnswer(
       version: VERSION,
       introduction: INTRODUCTION,
       tags: TAGS,
-      page: (request, document) => pageForReference(request, document, pageContext(request)),
+      page: (request, document) => renderReferencePage(request, document, pageContext(request)),
       findBase: (request) =>
         findBasePath(request, reach) === "" && config.public_url === "" ? "" : findBaseUrl(request, reach),
     },
@@ -295,9 +296,9 @@ async function makeAnswer(
     ],
     aliases: inventoryAliases(),
     reject: parts.scoring.reject,
-    missing: (request) => pageForMissing(request, pageContext(request)),
+    missing: (request) => renderMissingPage(request, pageContext(request)),
     showJson: (request, response) =>
-      pageForJson(request, response, {
+      renderJsonPage(request, response, {
         context: pageContext(request),
         findLink: linksIn(new URL(request.url).pathname),
       }),

@@ -9,7 +9,7 @@ import {
   lookUp,
   readLdapOptions,
 } from "../accounts/external/index.ts";
-import { isInAnyGroup, membershipsBy } from "../accounts/external/person.ts";
+import { isInAnyGroup, mapMemberships } from "../accounts/external/person.ts";
 import { DATABASE } from "../app/data-directory.ts";
 import { accountOptions } from "../app/options.ts";
 import type { Config } from "../config.ts";
@@ -106,7 +106,7 @@ function describePerson(rows: Rows, { id, groupBase }: Options, { person, entry 
 function describeGroups(rows: Rows, { administrators, map }: Options, { person }: Found): void {
   if (administrators.length > 0)
     rows.push(["administrator", isInAnyGroup(person.groups, administrators) ? "yes" : "no"]);
-  for (const [group, isMember] of membershipsBy(map, person.groups))
+  for (const [group, isMember] of mapMemberships(map, person.groups))
     rows.push(["group", `${group}: ${isMember ? "member" : "not a member"}`]);
 }
 

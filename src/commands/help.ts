@@ -27,7 +27,7 @@ export function formatHelp(command: Command): string {
 }
 
 /** The text of `labd --help`. */
-export function helpOfAll(commands: readonly Command[], version: string): string {
+export function formatOverview(commands: readonly Command[], version: string): string {
   const rows = commands.map(({ name, summary }): Row => [name, summary]);
   return (
     `labd ${version}: conservation scoring (SOAP) and laboratory inventory (REST) in one executable.\n\n` +

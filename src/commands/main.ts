@@ -1,5 +1,5 @@
 import { type Command, type Streams, unknownWord } from "./command.ts";
-import { helpOfAll } from "./help.ts";
+import { formatOverview } from "./help.ts";
 import { systemProblem } from "./named-file.ts";
 import { runCommand } from "./run-command.ts";
 import { findCause, logLine } from "../platform/log.ts";
@@ -48,7 +48,7 @@ export async function main(
 ): Promise<number> {
   try {
     if (["--help", "-h", "help"].includes(name)) {
-      streams.stdout.write(helpOfAll(await loadCommands(), VERSION));
+      streams.stdout.write(formatOverview(await loadCommands(), VERSION));
       return 0;
     }
     if (["--version", "-V", "version"].includes(name)) {

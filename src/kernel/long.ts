@@ -149,12 +149,12 @@ export function traceLong(
         e.set(bandCheckpoints[band].subarray(at + height, at + 2 * height));
       }
       // The path only goes up and left: rows below and columns to the right are not needed.
-      const rowsOfTile = query.subarray(firstRow, i + 1);
+      const tileRows = query.subarray(firstRow, i + 1);
       for (let column = firstColumn; column <= j; column++) {
         const diagonal = column === 0 ? 0 : edges[band].h[column - 1];
         const to = (column - firstColumn) * TILE;
         stepColumn(
-          rowsOfTile,
+          tileRows,
           subject[column],
           scoring,
           local,

@@ -15,7 +15,7 @@ for (let code = 0; code < LETTERS.length; code++) {
 }
 
 /** Code of an ASCII letter of either case; 255 for any other byte. */
-export function codeOfByte(byte: number): number {
+export function toCode(byte: number): number {
   return CODE_OF_BYTE[byte & 255];
 }
 

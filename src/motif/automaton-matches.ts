@@ -93,7 +93,7 @@ export function findMatches(
  * Residues admitted at each position of a match, as masks (bit c for code c), along the preferred path that
  * ends at `end`; null if there is no such path. Memory is match length × nodes.
  */
-export function pathOfMatch(
+export function findMatchPath(
   automaton: Automaton,
   residues: Uint8Array,
   { start, end }: Match,

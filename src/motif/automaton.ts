@@ -131,7 +131,7 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
       const [restIdle, restMoved] = Number.isFinite(node.max)
         ? compileOptional(builder, node, idle, moved)
         : compileLoop(builder, node, idle, moved);
-      return compileRow(builder, rowOfCopies(node.child, node.min), restIdle, restMoved);
+      return compileRow(builder, makeCopyRow(node.child, node.min), restIdle, restMoved);
     }
   }
 }
@@ -156,7 +156,7 @@ function makeRow(items: Node[], backwards: boolean): Row {
   };
 }
 
-function rowOfCopies(node: Node, length: number): Row {
+function makeCopyRow(node: Node, length: number): Row {
   return {
     length,
     at: () => node,

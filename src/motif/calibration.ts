@@ -1,4 +1,4 @@
-import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
+import { findMatches, findMatchPath, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
 import type { Family } from "./divergence.ts";
 import { type Evidence, computeEvidence } from "./evidence.ts";
@@ -74,7 +74,7 @@ function drawFromFamily(
     if (matches.length === 0) continue;
     const match = matches[Math.floor(next() * matches.length)];
     if (match.end - match.start > DEFAULTS.maxMatchLength) continue;
-    const path = pathOfMatch(automaton, family.query, match, lookarounds);
+    const path = findMatchPath(automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const numbers = SCORING_MODELS.map((model) =>
       computeEvidence(openMotif(automaton, model), family, match, path, matches.length),

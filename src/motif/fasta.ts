@@ -1,4 +1,4 @@
-import { codeOfByte, X } from "./alphabet.ts";
+import { toCode, X } from "./alphabet.ts";
 import { type FastaHeader, readHeader } from "./header.ts";
 
 export interface FastaEntry extends FastaHeader {
@@ -98,7 +98,7 @@ export class FastaReader {
     let length = this.#length;
     let residues = this.#residues;
     let code: number;
-    while (i < bytes.length && (code = codeOfByte(bytes[i])) !== 255) {
+    while (i < bytes.length && (code = toCode(bytes[i])) !== 255) {
       if (length === residues.length) residues = this.#residues = doubled(residues);
       residues[length++] = code;
       i++;
@@ -149,7 +149,7 @@ export class FastaReader {
       this.#stars++;
       return;
     }
-    const code = codeOfByte(byte);
+    const code = toCode(byte);
     if (code === 255)
       throw new FastaError(
         this.line,

@@ -1,4 +1,4 @@
-import { findSpecies, speciesOfEnsembl } from "./species.ts";
+import { findSpecies, findEnsemblSpecies } from "./species.ts";
 
 /** Facts from a FASTA header about a protein. */
 export interface ProteinIdentity {
@@ -60,7 +60,7 @@ export function readHeader(header: string): FastaHeader {
   const fields = readFields(rest, ensembl !== undefined);
   const named = readEntryName(fields.entryName ?? identifier.entryName, fields.name);
   const organism = fields.organism ?? fields.bracket;
-  const known = ensembl === undefined ? findSpecies(organism ?? named.mnemonic) : speciesOfEnsembl(ensembl);
+  const known = ensembl === undefined ? findSpecies(organism ?? named.mnemonic) : findEnsemblSpecies(ensembl);
   return {
     header: text,
     accession: fields.accession ?? identifier.accession,

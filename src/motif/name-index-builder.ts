@@ -32,7 +32,7 @@ export class NameIndexBuilder {
 
   finish(): Record<NameSection, Uint8Array> {
     const words = [...this.#wordNumbers.keys()].sort();
-    const { proteins, offsets } = this.#proteinsOfWords(words);
+    const { proteins, offsets } = this.#indexWords(words);
     const texts = packTexts(words);
     return {
       byEntryName: sortedBy(this.#entryNames),
@@ -46,7 +46,7 @@ export class NameIndexBuilder {
   }
 
   /** Per word the proteins whose names contain it, ascending. */
-  #proteinsOfWords(words: readonly string[]): { proteins: Uint32Array; offsets: Uint32Array } {
+  #indexWords(words: readonly string[]): { proteins: Uint32Array; offsets: Uint32Array } {
     const place = new Uint32Array(words.length);
     for (const [i, word] of words.entries()) place[this.#wordNumbers.get(word)!] = i;
     const offsets = new Uint32Array(words.length + 1);

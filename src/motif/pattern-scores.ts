@@ -1,5 +1,5 @@
 import { decode } from "./alphabet.ts";
-import { findMatches, lookaroundTable, type Match, pathOfMatch } from "./automaton-matches.ts";
+import { findMatches, lookaroundTable, type Match, findMatchPath } from "./automaton-matches.ts";
 import type { Family } from "./divergence.ts";
 import { computeContributions, type Evidence, computeEvidence } from "./evidence.ts";
 import { explain } from "./explain.ts";
@@ -44,7 +44,7 @@ export function scorePattern(
     let evidence = NO_EVIDENCE;
     if (isShort && motif.simulation.steps <= MAX_MATCHING_STEPS) {
       motif.simulation.steps += (match.end - match.start + 1) * automaton.program.size;
-      path = pathOfMatch(automaton, family.query, match, lookarounds);
+      path = findMatchPath(automaton, family.query, match, lookarounds);
       if (path) evidence = computeEvidence(motif, family, match, path, found.length);
     }
     const isAffordable = motif.simulation.steps <= MAX_MATCHING_STEPS;

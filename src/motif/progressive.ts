@@ -138,14 +138,14 @@ function anchoredRows({ members, columns }: Group, sequences: readonly Uint8Arra
   const columnsByNumber = new Map(members.map((number, k) => [number, columns[k]]));
   const queryColumns = columnsByNumber.get(0)!;
   return sequences.slice(1).map((residues, k) => {
-    const columnsOfHomolog = columnsByNumber.get(k + 1)!;
+    const homologColumns = columnsByNumber.get(k + 1)!;
     const anchored = new Uint8Array(queryColumns.length).fill(GAP);
     const before = new Int32Array(queryColumns.length + 1);
     let i = 0;
     for (let p = 0; p < queryColumns.length; p++) {
-      while (i < columnsOfHomolog.length && columnsOfHomolog[i] < queryColumns[p]) i++;
+      while (i < homologColumns.length && homologColumns[i] < queryColumns[p]) i++;
       before[p] = i;
-      if (i < columnsOfHomolog.length && columnsOfHomolog[i] === queryColumns[p]) anchored[p] = residues[i++];
+      if (i < homologColumns.length && homologColumns[i] === queryColumns[p]) anchored[p] = residues[i++];
     }
     before[queryColumns.length] = i;
     return { residues, anchored, before };

@@ -123,8 +123,8 @@ function layoutFault(text: string): TextFault | null {
     const position = start + groups[0].at;
     if (groups.every((group) => THREE_LETTER_CODES.has(group.text.toUpperCase())))
       return { position, reason: `these are three-letter codes. ${EXPECTED_MESSAGE}` };
-    const haveCaseOfWords = groups.every(({ text }) => /^(?:[A-Z]?[a-z]*|[A-Z]*)$/.test(text));
-    if (haveCaseOfWords && groups.some(({ text }) => /[a-z]/.test(text)) && !areBlocks(groups))
+    const lookLikeWords = groups.every(({ text }) => /^(?:[A-Z]?[a-z]*|[A-Z]*)$/.test(text));
+    if (lookLikeWords && groups.some(({ text }) => /[a-z]/.test(text)) && !areBlocks(groups))
       return {
         position,
         reason: `these look like words, not like blocks of ten letters. ${EXPECTED_MESSAGE}`,

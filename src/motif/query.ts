@@ -1,4 +1,4 @@
-import { codeOfByte, encode, GAP, LETTERS } from "./alphabet.ts";
+import { toCode, encode, GAP, LETTERS } from "./alphabet.ts";
 import { type Row, rowFromGapped } from "./msa.ts";
 
 /** Invalid sequence or alignment; `position` is the 0-based index in the row as given. */
@@ -67,7 +67,7 @@ function readGapped(text: string, row: number): Uint8Array {
     const character = text[i];
     if (" \t\r\n".includes(character)) continue;
     const unit = text.charCodeAt(i);
-    const code = character === "-" || character === "." ? GAP : unit < 128 ? codeOfByte(unit) : 255;
+    const code = character === "-" || character === "." ? GAP : unit < 128 ? toCode(unit) : 255;
     if (code !== GAP && code >= LETTERS.length) {
       throw new SequenceError(
         row,

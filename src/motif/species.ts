@@ -55,12 +55,12 @@ for (const [rank, { organism, mnemonic }] of KNOWN_SPECIES.entries())
 const byEnsembl = new Map(KNOWN_SPECIES.map((one) => [one.ensembl, one]));
 
 /** Place of an organism or a mnemonic in KNOWN_SPECIES, or -1. */
-export const rankOfSpecies = (organism: string): number =>
+export const speciesRank = (organism: string): number =>
   ranks.get(organism) ?? ranks.get(organism.toLowerCase()) ?? -1;
 
 /** The species of an organism or a mnemonic, or undefined. */
 export const findSpecies = (organism: string | undefined): Species | undefined =>
-  organism === undefined ? undefined : KNOWN_SPECIES[rankOfSpecies(organism)];
+  organism === undefined ? undefined : KNOWN_SPECIES[speciesRank(organism)];
 
 /** The species of Ensembl's identifiers with a prefix, such as `ENSMUS`. */
-export const speciesOfEnsembl = (prefix: string): Species | undefined => byEnsembl.get(prefix);
+export const findEnsemblSpecies = (prefix: string): Species | undefined => byEnsembl.get(prefix);

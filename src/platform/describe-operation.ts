@@ -13,7 +13,7 @@ import { OPTIONAL_CREDENTIALS } from "./security-schemes.ts";
 /** The OpenAPI description of an operation. @param tag group of the operation */
 export function describeOperation(key: string, about: OperationAbout, tag: string): object {
   const { summary, description, operationId, query, params = {}, responses } = about;
-  const sends = sentBy(about);
+  const sends = requestContent(about);
   return {
     tags: [tag],
     summary,
@@ -44,7 +44,7 @@ const uniqueByName = (parameters: Named[]): Named[] => [
 
 const json = (schema: object): Content => ({ "application/json": { schema } });
 
-function sentBy(about: OperationAbout): Content | undefined {
+function requestContent(about: OperationAbout): Content | undefined {
   const body = findBodySchema(about);
   return about.sends ? resolveDeferred(about.sends) : body && json(body);
 }
@@ -109,7 +109,7 @@ function response(content: Content): { $id?: string; description: string; conten
 /** 400 where something is validated, 401 and 403 where access is. */
 function listErrors(key: string, about: OperationAbout): ErrorStatus[] {
   const { access, query, errors = [] } = about;
-  const validates = query !== undefined || sentBy(about) !== undefined;
+  const validates = query !== undefined || requestContent(about) !== undefined;
   const isSignedIn = access === "signedIn" || access === "enrolling" || access === "administrator";
   const isForbidden = access === "administrator" || (isSignedIn && !key.startsWith("GET "));
   const found = new Set<ErrorStatus>(errors);

@@ -33,7 +33,7 @@ export class MemberJoiner {
     const end = member.length - TRAILER;
     const view = new DataView(member.buffer, member.byteOffset + end, TRAILER);
     const length = view.getUint32(4, true);
-    this.#crc = (multiply(powerOfX(8 * length), this.#crc) ^ view.getUint32(0, true)) >>> 0;
+    this.#crc = (multiply(computePower(8 * length), this.#crc) ^ view.getUint32(0, true)) >>> 0;
     this.#length += length;
     const blocks = member.subarray(HEADER.length, end - END.length);
     const next = this.#isBegun ? concat(blocks) : concat(HEADER, blocks);
@@ -66,7 +66,7 @@ function multiply(a: number, b: number): number {
 }
 
 /** The power of x that moves a checksum by so many bits. */
-function powerOfX(exponent: number): number {
+function computePower(exponent: number): number {
   let power = 0x8000_0000;
   for (let square = 0x4000_0000, rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
     if (rest % 2 === 1) power = multiply(square, power);

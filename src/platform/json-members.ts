@@ -16,7 +16,7 @@ export function checkMembers(text: string): number {
   for (let at = 0; at < text.length; at++)
     switch (text.charCodeAt(at)) {
       case QUOTE:
-        at = endOfString(text, at);
+        at = findStringEnd(text, at);
         break;
       case COLON:
         if (++count > LIMITS.members.max) throw new Problem("too_large", exceeded(LIMITS.members));
@@ -44,7 +44,7 @@ export function checkFields(text: string): void {
 }
 
 /** Position of the quotation mark that ends the string: one after an even number of backslashes. */
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end;
     while (text.charCodeAt(first - 1) === BACKSLASH) first--;

@@ -45,10 +45,10 @@ export function makeExample(schema: unknown, isSparse = false): unknown {
   if (known !== undefined) return known;
   if (anyOf) return makeExample(anyOf[0], isSparse);
   if (allOf) return Object.assign({}, ...allOf.map((part) => makeExample(part, isSparse))) as unknown;
-  return exampleOfType(schema as Schema, isSparse);
+  return makeTypeExample(schema as Schema, isSparse);
 }
 
-function exampleOfType({ type, items, properties = {}, ...rest }: Schema, isSparse: boolean): unknown {
+function makeTypeExample({ type, items, properties = {}, ...rest }: Schema, isSparse: boolean): unknown {
   switch ([type].flat()[0]) {
     case "object":
       return Object.fromEntries(

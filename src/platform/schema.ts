@@ -160,7 +160,7 @@ function listIssues(errors: readonly SchemaError[], shape: TSchema): Issue[] {
       for (const name of error.params.requiredProperties as string[])
         add([...path, name], "This field is required.");
     else if (error.keyword === "boolean") add(path, unknownField(shape, error.schemaPath));
-    else if (error.keyword !== "additionalProperties") add(path, messageFor(error, shape));
+    else if (error.keyword !== "additionalProperties") add(path, makeMessage(error, shape));
   }
   return [...byPath.values()];
 }
@@ -192,7 +192,7 @@ const KINDS: Record<string, string> = {
   null: "null",
 };
 
-function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape: TSchema): string {
+function makeMessage({ keyword, params, schemaPath, message }: SchemaError, shape: TSchema): string {
   const { limit } = params;
   switch (keyword) {
     case "type":

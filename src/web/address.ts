@@ -14,13 +14,13 @@ export interface PageContext {
   content?: string;
 }
 
-function contextOfDocument(): PageContext {
+function readDocumentContext(): PageContext {
   if (typeof document === "undefined") return { base: "", session: false, person: "" };
   const { base = "", session, person = "", provider = "" } = document.documentElement.dataset;
   return { base, session: session !== undefined, person, provider };
 }
 
-let context = contextOfDocument();
+let context = readDocumentContext();
 
 /** Renders on the server in the context of a request; `render` is synchronous. */
 export function withPageContext<T>(next: PageContext, render: () => T): T {

@@ -1,1 +1,1 @@
-export { pageForJson, pageForMissing, pageForReference, webRoutes } from "./route.ts";
+export { renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } from "./route.ts";

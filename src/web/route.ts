@@ -60,13 +60,16 @@ export function webRoutes(
 }
 
 /** The page for browsers at an unknown address; undefined for programs. */
-export async function pageForMissing(request: Request, context: PageContext): Promise<Response | undefined> {
+export async function renderMissingPage(
+  request: Request,
+  context: PageContext,
+): Promise<Response | undefined> {
   const wantsPage = request.method === "GET" && request.headers.get("accept")?.includes("text/html");
   return wantsPage ? show(missingPage, request, context, 404) : undefined;
 }
 
 /** The page that shows JSON of an API, with links; status and other headers stay. It has no entity tag, because it names the caller. */
-export async function pageForJson(
+export async function renderJsonPage(
   request: Request,
   response: Response,
   { context, findLink }: { context: PageContext; findLink: FindLink },
@@ -85,7 +88,7 @@ export async function pageForJson(
 }
 
 /** The reference of the API, or of one operation. @throws Problem not_found */
-export function pageForReference(
+export function renderReferencePage(
   request: Request,
   document: OpenApi,
   context: PageContext,

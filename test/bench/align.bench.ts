@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
 import { GAP } from "../../src/motif/alphabet.ts";
-import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
+import { findMatches, findMatchPath, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { buildFamily, measureHomolog } from "../../src/motif/divergence.ts";
 import { computeEvidence } from "../../src/motif/evidence.ts";
 import type { Row } from "../../src/motif/msa.ts";
@@ -169,7 +169,7 @@ function discrimination(): void {
     for (const one of cases) {
       const { automaton } = parsePattern(one.expression, "elm");
       const lookarounds = lookaroundTable(automaton, query);
-      const path = pathOfMatch(automaton, query, one, lookarounds);
+      const path = findMatchPath(automaton, query, one, lookarounds);
       if (path === null) continue;
       const count = findMatches(automaton, query, lookarounds).length;
       const numbers = [...families, given].map((family) =>

@@ -8,7 +8,7 @@
  * known instances and what aligns with them. The check counts the others apart, which the fit has not seen either.
  */
 import { join } from "node:path";
-import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
+import { findMatches, findMatchPath, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { computeEvidence } from "../../src/motif/evidence.ts";
 import { type Draw, toDraw, computeQuantiles } from "../../src/motif/calibration.ts";
 import { NULL_BINS, type Statistics, tailProbability } from "../../src/motif/p-value.ts";
@@ -100,7 +100,7 @@ function drawIn(protein: string): RandomMatch[] {
     const found = findMatches(pattern.automaton, family.query, lookarounds);
     if (found.length === 0) continue;
     const match = found[Math.floor(position * found.length)];
-    const path = pathOfMatch(pattern.automaton, family.query, match, lookarounds);
+    const path = findMatchPath(pattern.automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const numbers = SCORING_MODELS.map((model) =>
       computeEvidence(openMotif(pattern.automaton, model), family, match, path, found.length),

@@ -5,7 +5,7 @@
  *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts write     fits the shapes: src/motif/term-shapes.ts
  */
 import { join } from "node:path";
-import { findMatches, lookaroundTable, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { findMatches, lookaroundTable, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import { computeContributions, type Evidence, computeEvidence } from "../../src/motif/evidence.ts";
 import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
 import { computePValue } from "../../src/motif/p-value.ts";
@@ -71,7 +71,7 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
   return cases.flatMap((one): Scored[] => {
     const { automaton } = parsePattern(one.expression, "elm");
     const lookarounds = lookaroundTable(automaton, family.query);
-    const path = pathOfMatch(automaton, family.query, one, lookarounds);
+    const path = findMatchPath(automaton, family.query, one, lookarounds);
     if (path === null) return [];
     const count = findMatches(automaton, family.query, lookarounds).length;
     const evidence = computeEvidence(openMotif(automaton, "discontinuous"), family, one, path, count);

@@ -219,7 +219,7 @@ test("rejects an altered file, and builds its families again after its removal",
   writeFileSync(path, content);
 });
 
-test("carries families over to the next release, to the byte like a new build", async () => {
+test("families carried over to the next release equal a new build to the byte", async () => {
   const all = SAMPLE.split(/^(?=>)/m);
   const short = all.filter(({ length }) => length < 200);
   const [some, others] = [short.slice(0, 2), short.filter((_, i) => i % 5 === 2)];

@@ -215,7 +215,7 @@ test.each([
   expect((await report).families.map(({ protein }) => protein)).toEqual([3, 4]);
 });
 
-test("a worker with another corpus computes nothing and says why", async () => {
+test("a worker with another corpus computes nothing and reports the reason", async () => {
   const machine = new Machine("odd", "f".repeat(64));
   await messages.offer(JSON.stringify({ id: "1", corpus: stage.corpus.hash, method: METHOD, members: [1] }));
   await machine.turn();

@@ -122,7 +122,7 @@ test("builds nothing for callers without an account, or inside records that they
   ]);
 });
 
-test("boxes take the room of a rack, so that tubes go into boxes", async () => {
+test("boxes use the capacity of a rack, and tubes go into boxes", async () => {
   const levels = [
     { name: "Full rack", capacity: 2 },
     { name: "Box {1..2}", grid_rows: 1, grid_columns: 2 },

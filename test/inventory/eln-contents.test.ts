@@ -31,7 +31,7 @@ test("reads a file once and in pieces, and keeps it if it is to be stored", asyn
   contents.close();
 });
 
-test("keeps nothing for a dry run", async () => {
+test("a dry run stores nothing", async () => {
   const { contents, content } = await read(false, () => {});
   expect(content).toEqual({
     sha256: new Bun.CryptoHasher("sha256").update(text).digest("hex"),

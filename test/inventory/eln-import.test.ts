@@ -176,7 +176,7 @@ describe("archives of eLabFTW", () => {
     expect((await send(file, "match=none")).report.created).toBe(1);
   });
 
-  test("two datasets of one name are two records", async () => {
+  test("two datasets with the same name become two records", async () => {
     const parts = ["a", "b"].map((id) => ({ "@id": `./${id}/`, "@type": "Dataset", name: "Same", text: id }));
     const root = { "@id": "./", "@type": "Dataset", hasPart: parts.map((part) => ({ "@id": part["@id"] })) };
     const sent = ["none", "name"].map((match) => send(crate([root, ...parts]), `match=${match}`));
@@ -361,7 +361,7 @@ describe("archives that are refused", () => {
     expect((await send(whole.slice(0, -30))).report.message).toStartWith("The file is truncated");
   });
 
-  test("metadata that name one text repeatedly", async () => {
+  test("rejects metadata that refer to one text too often", async () => {
     const parts = Array.from({ length: 900 }, (_, i) => ({
       "@id": `./${i}/`,
       "@type": "Dataset",

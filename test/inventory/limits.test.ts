@@ -70,7 +70,7 @@ describe("limits of lists", () => {
   });
 });
 
-test("a list of more than 1,000 records names the URLs that stream it instead of making one page of HTML", async () => {
+test("a page of a list with more than 1,000 records links to its streams", async () => {
   const own = await openLab();
   const create = (count: number) =>
     own.send(

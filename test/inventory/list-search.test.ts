@@ -128,7 +128,7 @@ test("a POST search needs credentials if reading the list needs them", async () 
   closed.database.close();
 });
 
-test("writes nothing", async () => {
+test("a preview writes nothing", async () => {
   const last = async () => (await lab.send("admin", "GET", "batches/?page_size=1")).body.total;
   const before = await last();
   const headers = { "Idempotency-Key": "one" };

@@ -60,7 +60,7 @@ test("reveals nothing about a location that the caller may not view", async () =
   expect((await patch(`${CONSUMABLES}${id(11)}/`, { status: "USED" }, "bob")).status).toBe(200);
 });
 
-test("gives a slot to one of many concurrent writes", async () => {
+test("a slot goes to one of many concurrent writes", async () => {
   const bodies = Array.from({ length: 12 }, (_, n) => ({
     name: `New ${n}`,
     model_type: "OTHER",
@@ -155,7 +155,7 @@ test("the capacity of a grid follows its size", async () => {
   expect([changed.status, changed.body.capacity]).toEqual([200, 36]);
 });
 
-test("moves records in order, as the dry run says, and back by undo", async () => {
+test("moves records in the order of the dry run, and undo moves them back", async () => {
   const records = [id(22), id(15), id(11), id(13)];
   const before = await Promise.all([
     where(SPECIMEN, 22),
@@ -202,7 +202,7 @@ test("moves records in order, as the dry run says, and back by undo", async () =
   expect(body.message).toContain("changed since the dry run");
 });
 
-test("starts at a position, and gives records the positions that are named", async () => {
+test("fills slots from a position, or puts records into the named positions", async () => {
   await fill(`locations/${BOX}`, { records: [id(14), id(15)], start: "b1" });
   expect([await where(CONSUMABLES, 14), await where(CONSUMABLES, 15)]).toEqual(["Box 1 B1", "Box 1 B3"]);
   await fill(`locations/${BOX}`, { records: [id(14), id(21)], positions: ["B2", "B1"] });

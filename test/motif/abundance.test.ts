@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { abundance, pathProbability, residueFrequencies } from "../../src/motif/abundance.ts";
 import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
-import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { findMatches, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import { MAX_CHANCE } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
@@ -9,7 +9,7 @@ import { random, randomProtein } from "../fixtures/random-protein.ts";
 function findPath(expression: string, text: string): Int32Array {
   const { automaton } = parsePattern(expression);
   const residues = encode(text);
-  return pathOfMatch(automaton, residues, findMatches(automaton, residues, [])[0], [])!;
+  return findMatchPath(automaton, residues, findMatches(automaton, residues, [])[0], [])!;
 }
 
 test("residue frequencies sum to 1 and ignore non-standard letters", () => {

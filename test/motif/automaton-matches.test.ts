@@ -5,7 +5,7 @@ import {
   matchesExactly,
   matchesWithin,
   openSimulation,
-  pathOfMatch,
+  findMatchPath,
   lookaroundTable,
 } from "../../src/motif/automaton-matches.ts";
 import { type Dialect, parsePattern } from "../../src/motif/pattern.ts";
@@ -105,7 +105,7 @@ test("the path of every match accepts its residues", () => {
     const { automaton } = parsePattern(expression);
     const residues = encode(text);
     for (const match of findMatches(automaton, residues, [])) {
-      const path = pathOfMatch(automaton, residues, match, [])!;
+      const path = findMatchPath(automaton, residues, match, [])!;
       expect(path.length).toBe(match.end - match.start);
       path.forEach((mask, i) => expect((mask >>> residues[match.start + i]) & 1).toBe(1));
       // Other residues admitted by the path match as well.
@@ -125,7 +125,7 @@ test("the path of every match accepts its residues", () => {
 
 function sets(expression: string, text: string): string[] {
   const { automaton } = parsePattern(expression);
-  const path = pathOfMatch(automaton, encode(text), { start: 0, end: text.length }, []);
+  const path = findMatchPath(automaton, encode(text), { start: 0, end: text.length }, []);
   return path === null ? [] : Array.from(path, (mask) => (mask === 1 ? "A" : mask === 3 ? "[AC]" : "."));
 }
 

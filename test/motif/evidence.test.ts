@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
-import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { findMatches, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import type { Family } from "../../src/motif/divergence.ts";
 import {
   computeContributions,
@@ -32,7 +32,7 @@ function evidence(
   model: ScoringModel,
 ): Evidence {
   const { automaton } = parsePattern(expression);
-  const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
+  const path = findMatchPath(automaton, family.query, { start, end }, [])!;
   const matches = findMatches(automaton, family.query, []).length;
   return computeEvidence(openMotif(automaton, model), family, { start, end }, path, matches);
 }
@@ -116,7 +116,7 @@ test("conservation equals a residue-by-residue computation", () => {
     if (model === "continuous" || ours.terms === null || /[\^$]/.test(golden.regex)) continue;
     const query = decode(family.query);
     const { automaton } = parsePattern(golden.regex);
-    const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
+    const path = findMatchPath(automaton, family.query, { start, end }, [])!;
     const frequencies = Array.from(path, (mask) =>
       [...STANDARD].reduce((sum, _, code) => sum + ((mask >> code) & 1 ? BACKGROUND[code] : 0), 0),
     );

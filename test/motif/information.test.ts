@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
-import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { findMatches, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import { sumFrequencies, minBits, pathBits, positionBits } from "../../src/motif/information.ts";
 import { MAX_POSITION_BITS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -39,7 +39,7 @@ test("no path has less information than the minimum of its pattern", () => {
     const residues = encode(Array.from({ length: 8 }, () => "ACD"[Math.floor(next() * 3)]).join(""));
     const least = minBits(root);
     for (const match of findMatches(automaton, residues, [])) {
-      expect(pathBits(pathOfMatch(automaton, residues, match, [])!)).toBeGreaterThanOrEqual(least - 1e-9);
+      expect(pathBits(findMatchPath(automaton, residues, match, [])!)).toBeGreaterThanOrEqual(least - 1e-9);
       matches++;
     }
   }

@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
-import { findMatches, type Match, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
+import {
+  findMatches,
+  type Match,
+  findMatchPath,
+  lookaroundTable,
+} from "../../src/motif/automaton-matches.ts";
 import { type Family, localIdentity } from "../../src/motif/divergence.ts";
 import { type Evidence, computeEvidence, expectedRetention, isMissing } from "../../src/motif/evidence.ts";
 import { pathBits } from "../../src/motif/information.ts";
@@ -14,7 +19,7 @@ function computeScore(family: Family, expression: string, model: ScoringModel): 
   const { automaton } = parsePattern(expression, "elm");
   const lookarounds = lookaroundTable(automaton, family.query);
   const matches = findMatches(automaton, family.query, lookarounds);
-  const path = pathOfMatch(automaton, family.query, matches[0], lookarounds)!;
+  const path = findMatchPath(automaton, family.query, matches[0], lookarounds)!;
   return computeEvidence(openMotif(automaton, model), family, matches[0], path, matches.length);
 }
 
@@ -53,7 +58,7 @@ test("retention, weights and expectation equal the reference implementation", ()
     const { automaton } = parsePattern(golden.regex);
     const match = { start: Number(golden.start) - 1, end: Number(golden.end) };
     expect(findMatches(automaton, family.query, [])).toContainEqual(match);
-    const path = pathOfMatch(automaton, family.query, match, [])!;
+    const path = findMatchPath(automaton, family.query, match, [])!;
     for (const model of SCORING_MODELS) {
       const ours = referenceScore(openMotif(automaton, model), family, match, path);
       const far = Object.entries(ours).filter(

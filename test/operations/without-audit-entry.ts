@@ -1,6 +1,6 @@
 /** Operations without an entry, and why. */
 export const WITHOUT_ENTRY: [operation: RegExp, reason: string][] = [
-  [/^POST .*\/search$/, "writes nothing"],
+  [/^POST .*\/search$/, "a preview writes nothing"],
   [/^(POST|PUT|PATCH) .*\/(annotations|notes)\b/, "in the history of the record"],
   [/^(POST|PUT|PATCH) \/api\/v2\/(projects|attachments)(\/\{id\})?$/, "in the history of the record"],
   [/^DELETE .*\/(annotations|notes|attachments)\b|\/\{grant\}\/(restore|purge)$/, "recorded like records"],

@@ -13,7 +13,7 @@ import {
   isEditable,
   listedAnnotations,
   newPagePath,
-  orderBy,
+  makeOrdering,
   pagePath,
   splitPath,
   listSingular,
@@ -193,6 +193,6 @@ test("lists are ordered by names in natural order, including names of references
   const reference = { segment: "locations", key: "label", printed: "id" } as const;
   const of = declare({ ...FEW, location: field({ kind: "reference", reference }) });
   expect(defaultOrder(of)).toBe("name__natural");
-  expect(orderBy(of, "location")).toBe("location__label__natural");
-  expect(orderBy(of, "size")).toBe("size");
+  expect(makeOrdering(of, "location")).toBe("location__label__natural");
+  expect(makeOrdering(of, "size")).toBe("size");
 });

@@ -7,7 +7,7 @@ import {
   pageQuery,
   type Search,
   searchAnswer,
-  titleOfSearch,
+  searchTitle,
 } from "../../src/web/score/proteome.ts";
 import { estimateText } from "../../src/web/score/proteome-builds.tsx";
 import { chartText } from "../../src/web/score/p-value-chart.tsx";
@@ -87,7 +87,7 @@ test.each([
   [{ motifClass: "LIG_SH3_1", organismName: null }, "LIG_SH3_1 in 9606"],
   [{ organism: null, organismName: null }, "P..P in swissprot"],
 ])("the title of %p is %p", (more, title) => {
-  expect(titleOfSearch(search(more))).toBe(title);
+  expect(searchTitle(search(more))).toBe(title);
 });
 
 test.each([

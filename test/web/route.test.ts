@@ -6,7 +6,7 @@ import { openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { href, match, stripBasePath, withPageContext } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
-import { pageForMissing, webRoutes } from "../../src/web/index.ts";
+import { renderMissingPage, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
 
 const serve = (base = "") => {
@@ -27,7 +27,7 @@ const serve = (base = "") => {
     notReadyReasons: () => [],
     documentation: { version: "0", introduction: "", tags: [] },
     services: [webRoutes(surroundings, (_page, key) => key === "good")],
-    missing: (request) => pageForMissing(request, surroundings(request)),
+    missing: (request) => renderMissingPage(request, surroundings(request)),
   });
 };
 const answer = serve();

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { LIKELY_P, POSSIBLE_P } from "../../src/motif/options.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
-import { callsFor } from "../../src/web/score/downloads.tsx";
+import { makeCalls } from "../../src/web/score/downloads.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
-import { areaPath, regionsFrom, chooseTicks } from "../../src/web/score/track-geometry.ts";
+import { areaPath, findRegions, chooseTicks } from "../../src/web/score/track-geometry.ts";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
@@ -264,11 +264,11 @@ test("the documentation has the same shares of known and random matches as the p
 
 test("names the regions in view that reach a threshold", () => {
   const values = [0.9, 0.5, 0.4, 0.7, 0.2, 0.6, 0.6];
-  expect(regionsFrom(values, 0.5, { from: 1, to: 7 })).toBe("1–2, 4, 6–7");
-  expect(regionsFrom(values, 0.5, { from: 2, to: 6 })).toBe("2, 4, 6");
-  expect(regionsFrom(values, 0.95, { from: 1, to: 7 })).toBe("nowhere");
+  expect(findRegions(values, 0.5, { from: 1, to: 7 })).toBe("1–2, 4, 6–7");
+  expect(findRegions(values, 0.5, { from: 2, to: 6 })).toBe("2, 4, 6");
+  expect(findRegions(values, 0.95, { from: 1, to: 7 })).toBe("nowhere");
   const alternating = Array.from({ length: 24 }, (_, i) => i % 2);
-  expect(regionsFrom(alternating, 1, { from: 1, to: 24 })).toEndWith("18, 20 and 2 more");
+  expect(findRegions(alternating, 1, { from: 1, to: 24 })).toEndWith("18, 20 and 2 more");
 });
 
 test("states how often a pattern matches by chance", () => {
@@ -290,7 +290,7 @@ test("offers the calls that can make a request", () => {
       motifClasses,
       ...more,
     } as const;
-    return callsFor(request, "urn:test").map(({ name }) => name);
+    return makeCalls(request, "urn:test").map(({ name }) => name);
   };
   expect(namesFor(5)).toEqual(["curl", "Python", "R", "SOAP"]);
   expect(namesFor(6)).toEqual(["curl", "Python", "R"]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { StructureModel } from "../../src/scoring/index.ts";
 import { colourIn, MATCH_COLOUR, OTHER_COLOUR, SCALES } from "../../src/web/score/structure-viewer.ts";
 import { describeMatch, describeModel } from "../../src/web/score/structure-words.ts";
-import { linePath, regionsFrom } from "../../src/web/score/track-geometry.ts";
+import { linePath, findRegions } from "../../src/web/score/track-geometry.ts";
 
 /** Residues 3 to 6 of eight, with a mutation. */
 const MODEL: StructureModel = {
@@ -72,5 +72,5 @@ test("draws tracks of values with gaps", () => {
   const plot = { span: { from: 1, to: 5 }, left: 0, width: 50, scale: 10, y: 0 };
   const path = linePath([0.5, null, 0.8, 0.9, null], plot, (value) => value);
   expect(path.match(/M/g)?.length).toBe(2);
-  expect(regionsFrom([0.8, null, 0.9, 0.1, 0.8], 0.7, plot.span)).toBe("1, 3, 5");
+  expect(findRegions([0.8, null, 0.9, 0.1, 0.8], 0.7, plot.span)).toBe("1, 3, 5");
 });

@@ -9,7 +9,7 @@ import {
   type Admission,
   isAllowed,
   isInAnyGroup,
-  membershipsBy,
+  mapMemberships,
   type Person,
   type Provider,
   type Subject,
@@ -216,7 +216,7 @@ export class Identities {
   }
 
   private add(person: Person, { map, firstGroup }: Admission, set: SetMember): number {
-    const [mapped] = [...membershipsBy(map, person.groups)].find(([, isMember]) => isMember) ?? [];
+    const [mapped] = [...mapMemberships(map, person.groups)].find(([, isMember]) => isMember) ?? [];
     const { fullName, email } = person;
     const group = mapped ?? firstGroup;
     const account = { username: normalizeUsername(person.username), fullName, email, group };
@@ -246,7 +246,7 @@ export class Identities {
     if (person.email !== "" && person.isEmailVerified) after.verified_email = person.email;
     if (admission.administrators.length > 0)
       after.is_superuser = isInAnyGroup(person.groups, admission.administrators) ? 1 : 0;
-    const memberships = [...membershipsBy(admission.map, person.groups)].map(
+    const memberships = [...mapMemberships(admission.map, person.groups)].map(
       ([name, isMember]) => [this.accounts.addGroup(name), isMember] as const,
     );
     // Nobody can leave the primary group: another one replaces it.

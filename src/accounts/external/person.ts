@@ -48,7 +48,7 @@ export const isAllowed = ({ allowed }: Admission, groups: readonly string[]): bo
   allowed.length === 0 || isInAnyGroup(groups, allowed);
 
 /** For each mapped local group, in the order of the map: true if the person is a member. */
-export function membershipsBy(map: Admission["map"], groups: readonly string[]): Map<string, boolean> {
+export function mapMemberships(map: Admission["map"], groups: readonly string[]): Map<string, boolean> {
   const memberships = new Map<string, boolean>();
   for (const [external, local] of map)
     memberships.set(local, memberships.get(local) === true || isInAnyGroup(groups, [external]));

@@ -22,7 +22,7 @@ import { subResourceOperations } from "./route-sub-resources.ts";
 export const MAX_MESSAGE_BYTES = 10_000_000;
 
 /** The operations that may be heavy. */
-export const operationsOfStore = (store: Store, accounts: Accounts) => [
+export const listStoreOperations = (store: Store, accounts: Accounts) => [
   ...recordOperations(),
   ...subResourceOperations(store),
   ...attachmentOperations(store),
@@ -48,7 +48,7 @@ export function heavyOperations(database: Database, clock: Clock): (name: string
   return (name) => {
     if (name === READ_ROWS) return readRows;
     // Declaring all operations takes as long as starting the process.
-    handlers ??= heavyHandlers(operationsOfStore(store, new Accounts(database, clock)));
+    handlers ??= heavyHandlers(listStoreOperations(store, new Accounts(database, clock)));
     return handlers.get(name)!;
   };
 }

@@ -27,13 +27,13 @@ export function showValue(
   }: { status?: 200 | 201; version?: number; headers?: Record<string, string> } = {},
 ): Response {
   const json = JSON.stringify(value);
-  const format = formatOfValue(call);
+  const format = chooseFormat(call);
   const ETag = version === undefined ? listTag(json, format) : recordTag(version, json, format);
   return sendJson(call, json, { format, status, headers: { ...headers, ETag } });
 }
 
 /** The format of a value that is JSON or a page. */
-export function formatOfValue({ method, request, url }: Call): JsonFormat {
+export function chooseFormat({ method, request, url }: Call): JsonFormat {
   const given = url.searchParams.get("format");
   const requested = given === "api" || given === "json" ? given : undefined;
   const accept = request.headers.get("accept") ?? "";

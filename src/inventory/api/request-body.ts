@@ -52,14 +52,14 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   return {
     name: name ?? "file",
     named: name !== undefined,
-    type: (typeOfFile(bytes, headers["Content-Type"]) ?? file.type).split(";")[0].trim(),
+    type: (detectFileType(bytes, headers["Content-Type"]) ?? file.type).split(";")[0].trim(),
     bytes: await file.bytes(),
     fields,
   };
 }
 
 /** The media type that the first file of a form was sent with. Bun replaces it by one that the name suggests. */
-function typeOfFile(bytes: Uint8Array, contentType: string): string | undefined {
+function detectFileType(bytes: Uint8Array, contentType: string): string | undefined {
   const boundary = /;\s*boundary="?([^";]+)/i.exec(contentType)?.[1];
   const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let start = form.indexOf(`--${boundary}`); start >= 0;) {

@@ -20,7 +20,7 @@ import { PAGE_FORMAT } from "./parameters.ts";
 import { inList } from "./mount-operations.ts";
 import { operation } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { formatOfValue } from "./render.ts";
+import { chooseFormat } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { binary, content, HTML, pageSchema, singlePage, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
@@ -104,7 +104,7 @@ export const importOperations = (imports: Imports) => [
 function show(call: Call, status: ImportStatus): Response {
   const poll: Record<string, string> = status.ended === null ? { "Retry-After": "1" } : {};
   const headers = { "Cache-Control": "no-store", ...poll };
-  return respond(JSON.stringify(importJson(call, status)), 200, MEDIA_TYPES[formatOfValue(call)], headers);
+  return respond(JSON.stringify(importJson(call, status)), 200, MEDIA_TYPES[chooseFormat(call)], headers);
 }
 
 function importJson({ base }: Call, { resource, id, ...status }: ImportStatus): { [name: string]: Json } {

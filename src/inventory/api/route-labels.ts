@@ -104,7 +104,7 @@ export function labelOperations() {
           heavy: true,
           run({ query }, call: Call) {
             const print = parsePrint(query);
-            return makeFile(resource, labelsFor(call, resource, tables), print);
+            return makeFile(resource, makeRecordLabels(call, resource, tables), print);
           },
         }),
       ]),
@@ -147,7 +147,7 @@ function parsePrint({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...q
 }
 
 /** @throws Problem not_found, too_large */
-function labelsFor(call: Call, resource: RoutedResource, tables: readonly string[]): Label[] {
+function makeRecordLabels(call: Call, resource: RoutedResource, tables: readonly string[]): Label[] {
   const { actor, base, store, url } = call;
   const parameters = new URLSearchParams(url.searchParams);
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);

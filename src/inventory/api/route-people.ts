@@ -48,7 +48,7 @@ const PASSWORDS = {
     "Your own password: required to change it, and, if you signed in some time ago, to change an e-mail address or to give somebody access.",
 };
 
-function sentBy(kind: Kind, isChange: boolean) {
+function makeBodySchema(kind: Kind, isChange: boolean) {
   const schema = (isChange ? changesSchema : creationSchema)(DECLARED, PEOPLE[kind]);
   if (kind === "group") return content(schema);
   const passwords = Object.entries(PASSWORDS).map(([name, description]) => [
@@ -92,7 +92,7 @@ function peopleListOperations(kind: Kind, people: People, accounts: Accounts) {
       summary: `Create ${makeNouns(resource).one}`,
       description: "Administrators only.",
       parameters: [listRecordParameters(resource)],
-      sends: sentBy(kind, false),
+      sends: makeBodySchema(kind, false),
       status: 201,
       returns: recordAnswer(DECLARED, resource),
       formats: RENDERED_CONTENT,
@@ -124,7 +124,7 @@ function personOperations(kind: Kind, people: People, accounts: Accounts) {
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
           : "Administrators only.",
-      sends: sentBy(kind, method === "PATCH"),
+      sends: makeBodySchema(kind, method === "PATCH"),
       async run({ params }, call: Call) {
         const rid = people.find(kind, params[kind]);
         checkRepresentation(call, resource);
@@ -198,7 +198,7 @@ function memberOperations(people: People, accounts: Accounts) {
         return writeBatch(
           call,
           list,
-          batchOfMembers(call, people, group, change, () => showMembers(call, people, group)),
+          changeMembers(call, people, group, change, () => showMembers(call, people, group)),
         );
       },
     });
@@ -217,7 +217,7 @@ function memberOperations(people: People, accounts: Accounts) {
         return writeBatch(
           call,
           null,
-          batchOfMembers(call, people, group, change, () => noContent()),
+          changeMembers(call, people, group, change, () => noContent()),
         );
       },
     });
@@ -250,7 +250,7 @@ function memberOperations(people: People, accounts: Accounts) {
   ];
 }
 
-const batchOfMembers = (
+const changeMembers = (
   { actor }: Call,
   people: People,
   group: number,

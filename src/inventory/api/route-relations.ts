@@ -9,7 +9,7 @@ import { listParameter, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { nullable } from "../../platform/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
-import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
+import { countAnnotated, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
 import { inList } from "./mount-operations.ts";
@@ -188,7 +188,7 @@ function countByField(call: Call, to: RoutedResource, id: string): ReferenceSumm
 function countByAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
   const uuid = String(KINDS.uuid.parse(id));
-  return annotatedWith(store.statements, DECLARED, to, uuid, actor).map(
+  return countAnnotated(store.statements, DECLARED, to, uuid, actor).map(
     ({ resource, annotation, filter, rids }) => {
       const { segment } = resource;
       const values = store.reader.values(resource, ["id"], actor, rids.slice(0, MAX_LISTED + 1));

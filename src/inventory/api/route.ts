@@ -9,7 +9,7 @@ import { callOpener } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { readState } from "./entity-tag.ts";
 import { mountOperations, routedAt, type ForwardRequest } from "./mount-operations.ts";
-import { operationsOfStore, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
+import { listStoreOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
 import { COMPUTING_PER_CALLER } from "./request-turns.ts";
@@ -62,7 +62,7 @@ export function inventoryRoutes(given: InventoryOptions): AnyElysia {
   const usesPool = pool && !isInMemory(database);
   if (usesPool) store.reader.loadRowsWith(loadFrom(pool, database));
   const operations = [
-    ...operationsOfStore(store, accounts),
+    ...listStoreOperations(store, accounts),
     ...importOperations(imports ?? new Imports(database, clock)),
     scanOperation(),
     ...(sample ? [sampleOperation(sample)] : []),

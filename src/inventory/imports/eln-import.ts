@@ -46,7 +46,7 @@ export class ElnImporter {
     this.#attachments = new Attachments(store.statements, []);
     this.#parts = new SubResourceRecords(store);
     this.#columns = columns.map(({ header, field }) =>
-      mapped.newNames.has(header) ? { header, field: this.#typeFor(header) } : { header, field },
+      mapped.newNames.has(header) ? { header, field: this.#findType(header) } : { header, field },
     );
     const isAnnotation = ({ field }: Column): boolean => field !== null && namesAnnotation(resource, field);
     const keepColumns = (test: (column: Column) => boolean): Column[] =>
@@ -178,7 +178,7 @@ export class ElnImporter {
   }
 
   /** The annotation type of a name; a new one if none exists. */
-  #typeFor(header: string): string {
+  #findType(header: string): string {
     const { store, resource, writer, actor } = this.target;
     const { names, kind } = this.mapped.archive.columns.find((column) => column.header === header)!;
     const name = names[0]

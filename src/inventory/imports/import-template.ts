@@ -36,7 +36,7 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   const annotations = annotationColumns(store, resource, actor);
   const names = [...own, ...fields.map(([name]) => name), ...annotations.map(([name]) => name)];
   const fieldLists = fields.flatMap(([name, field]): List[] => {
-    if (field.kind === "reference") return [{ name, choices: namesFor(store, field, actor), strict: false }];
+    if (field.kind === "reference") return [{ name, choices: listNames(store, field, actor), strict: false }];
     const choices = field.kind === "flag" ? ["true", "false"] : field.choices;
     return choices ? [{ name, choices: [...choices], strict: true }] : [];
   });
@@ -102,10 +102,10 @@ function listChoices(store: Store, name: string, type: AnnotationType, actor: Ac
   if (type.type !== "VOCABULARYTERM" || type.cv_category === null) return [];
   const { term } = store.resources.annotationValue!.fields;
   const inCategory = compare(["category", "id"], "==", type.cv_category);
-  return [{ name, choices: namesFor(store, term, actor, inCategory), strict: false }];
+  return [{ name, choices: listNames(store, term, actor, inCategory), strict: false }];
 }
 
-function namesFor(
+function listNames(
   { statements, resources }: Store,
   field: Field,
   actor: Actor,

@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { hasId, idOfCode, isUrl } from "../model/code.ts";
+import { hasId, parseCode, isUrl } from "../model/code.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
 import { FIRST_PAGE } from "../model/listing.ts";
@@ -53,6 +53,6 @@ export function scan(
     ? []
     : find("barcode", ({ fields }) => "barcode" in fields && compare(["barcode"], "==", code));
   if (barcoded.length > 0) return barcoded;
-  const id = idOfCode(code);
+  const id = parseCode(code);
   return id === undefined ? [] : find("id", ({ fields }) => fields.id.kind === "uuid" && hasId(id));
 }

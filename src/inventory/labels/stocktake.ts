@@ -95,7 +95,7 @@ function requireOpen(store: Store, rid: number): void {
 }
 
 /** Row numbers of records that the actor may view and whose column has one of the values. */
-function rowsBy(
+function findRowsBy(
   { statements }: Store,
   resource: RoutedResource,
   [column, values]: [column: string, values: Iterable<number>],
@@ -122,7 +122,7 @@ function readTree(store: Store, stocktake: number, actor: Actor): Tree {
   if (root === undefined) throw hiddenLocation();
   const found = new Map<number, number | null>([[root, null]]);
   for (let level = [root]; level.length > 0;) {
-    level = rowsBy(store, LOCATION, ["parent", level], actor).filter((rid) => !found.has(rid));
+    level = findRowsBy(store, LOCATION, ["parent", level], actor).filter((rid) => !found.has(rid));
     for (const rid of level) found.set(rid, readParent(store, rid));
   }
   return found;
@@ -191,7 +191,7 @@ function compareItems(store: Store, rid: number, actor: Actor): Comparison {
   const tree = readTree(store, rid, actor);
   const expected = RESOURCES.filter(({ name }) => LOCATION_FIELDS.has(name) && name !== "location").flatMap(
     (resource) =>
-      listItems(store, resource, rowsBy(store, resource, ["location", tree.keys()], actor), actor),
+      listItems(store, resource, findRowsBy(store, resource, ["location", tree.keys()], actor), actor),
   );
   if (expected.length > MAX_ITEMS)
     throw new Problem("too_large", `More than ${MAX_ITEMS} items are recorded there.`);
@@ -223,8 +223,8 @@ function scannedRecords(store: Store, scans: readonly Row[], actor: Actor) {
       .filter((row) => row.object_kind === resource.name)
       .map((row) => Number(row.object_rid));
     if (rids.length === 0) continue;
-    const alive = new Set(rowsBy(store, resource, ["rid", rids], actor));
-    const visibleRids = rowsBy(store, resource, ["rid", rids], actor, ALWAYS);
+    const alive = new Set(findRowsBy(store, resource, ["rid", rids], actor));
+    const visibleRids = findRowsBy(store, resource, ["rid", rids], actor, ALWAYS);
     for (const item of listItems(store, resource, visibleRids, actor))
       if (alive.has(item.rid)) living.set(itemKey(item), item);
       else deleted.set(itemKey(item), { segment: item.segment, id: item.id });

@@ -63,7 +63,7 @@ export const ownedBy = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource) ? NEVER : compare(["owner", "rid"], "==", actor.user);
 
 /** Records that the actor or one of its groups owns. */
-export const mineOrOfGroup = (resource: Resource, actor: Actor): Condition =>
+export const ownedByActorOrGroup = (resource: Resource, actor: Actor): Condition =>
   actor.user === null || !isGuarded(resource)
     ? NEVER
     : or(ownedBy(resource, actor), ...actor.groups.map(ownedByGroup));

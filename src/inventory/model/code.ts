@@ -28,7 +28,7 @@ function idInUrl(url: string): string | undefined {
 }
 
 /** The id that a scanned code stands for, or its beginning; undefined for other texts. */
-export function idOfCode(code: string): string | undefined {
+export function parseCode(code: string): string | undefined {
   if (isUrl(code)) return idInUrl(code);
   const whole = KINDS.uuid.parse(code);
   return whole === undefined ? idPrefix(code) : String(whole);

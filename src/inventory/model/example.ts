@@ -12,7 +12,7 @@ export const exampleId = (resource: Resource): string | number =>
   resource.fields.id.kind === "uuid" ? Bun.randomUUIDv5(resource.name, NAMESPACE) : 1;
 
 /** The value of a field in the record. */
-export function exampleOfField(resources: Resources, resource: Resource, name: string): Json {
+export function makeFieldExample(resources: Resources, resource: Resource, name: string): Json {
   const field = resource.fields[name];
   if (field.example !== undefined) return field.example;
   if (name === "id") return exampleId(resource);
@@ -27,7 +27,7 @@ export function exampleOfField(resources: Resources, resource: Resource, name: s
     case "reference": {
       if (field.nullable) return null;
       const far = findTarget(resources, field);
-      return far.shownAs === "key" ? exampleOfField(resources, far, far.key) : exampleId(far);
+      return far.shownAs === "key" ? makeFieldExample(resources, far, far.key) : exampleId(far);
     }
     default:
       return initialValue(field);

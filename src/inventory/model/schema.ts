@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { nullable } from "../../platform/schema.ts";
-import { exampleOfField } from "./example.ts";
+import { makeFieldExample } from "./example.ts";
 import { type Resource, type Resources, findTarget } from "./resource.ts";
 import type { Field, Json } from "./field.ts";
 import { isProperty, type Shape } from "./listing.ts";
@@ -21,7 +21,7 @@ export function valueSchema(
   const value = field.nullable ? nullable(plain) : plain;
   const description = field.doc;
   const access = field.write === "never" ? { readOnly: true } : {};
-  const examples = [exampleOfField(resources, resource, name)];
+  const examples = [makeFieldExample(resources, resource, name)];
   if (isProperty(field, shape)) {
     const property = Type.Object({
       name: Type.Enum([name]),
@@ -133,7 +133,7 @@ export const changesSchema = perResource((resources, resource) => {
     Type.Object(Object.fromEntries(properties) as TProperties, {
       $id: `${schemaName(resource)}Changes`,
       description: "The fields to change.",
-      examples: [{ [shown]: exampleOfField(resources, resource, shown) }],
+      examples: [{ [shown]: makeFieldExample(resources, resource, shown) }],
     }),
   );
 });
@@ -144,7 +144,7 @@ const requiredFields = ({ fields }: Resource): string[] =>
 /** A body that creates a record. */
 export function creationSchema(resources: Resources, resource: Resource) {
   const required = requiredFields(resource);
-  const example = required.map((name) => [name, exampleOfField(resources, resource, name)]);
+  const example = required.map((name) => [name, makeFieldExample(resources, resource, name)]);
   return Type.Unsafe<SentFields>({
     $id: `New${schemaName(resource)}`,
     allOf: [changesSchema(resources, resource)],

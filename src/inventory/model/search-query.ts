@@ -1,4 +1,4 @@
-import { hasId, idOfCode, isUrl } from "./code.ts";
+import { hasId, parseCode, isUrl } from "./code.ts";
 import { compare, type Condition, NEVER, or } from "./condition.ts";
 import { foldCase } from "./operator.ts";
 import type { Resource } from "./resource.ts";
@@ -30,7 +30,7 @@ export function parseSearch(typed: string): SearchQuery {
   const words = [...new Set(typedWords)];
   return {
     codes: isUrl(code) ? [] : [...new Set([code, code.toUpperCase()])],
-    id: idOfCode(code),
+    id: parseCode(code),
     phrase: typedWords.join(" "),
     words,
     indexed: words.filter(isIndexed),

@@ -45,7 +45,7 @@ export type OrderTerm =
 type PathTerm = Extract<OrderTerm, { path: readonly string[] }>;
 
 /** The SQL expression that a term is ordered by. */
-function orderedBy({ path, natural }: PathTerm, plan: Plan): string {
+function compileTerm({ path, natural }: PathTerm, plan: Plan): string {
   const { plain, folded } = plan.operand(path);
   return natural ? naturalKey(folded) : plain;
 }
@@ -117,7 +117,7 @@ export function orderedStatement(
   plan: Plan,
 ): Sql {
   const where = selecting(resource, compile(condition, plan));
-  const by = orderBy(resource, order, plan);
+  const by = compileOrder(resource, order, plan);
   const joins = plan.joins();
   return {
     text: `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${where.text} ORDER BY ${by.text}`,
@@ -175,7 +175,7 @@ export function sortStatement(
   plan: Plan,
   rids: string,
 ): Sql {
-  const by = orderBy(resource, order, plan);
+  const by = compileOrder(resource, order, plan);
   const joins = plan.joins();
   return {
     text: `SELECT t.rid AS rid FROM ${eachOnPage(resource)}${joins.text} ORDER BY ${by.text}`,
@@ -185,7 +185,7 @@ export function sortStatement(
 
 /** The values by which one row is ordered; the id is last. */
 export function keyStatement(resource: Resource, order: readonly PathTerm[], plan: Plan, rid: number): Sql {
-  const keys = order.map((term, i) => `${orderedBy(term, plan)} AS k${i}, `);
+  const keys = order.map((term, i) => `${compileTerm(term, plan)} AS k${i}, `);
   const joins = plan.joins();
   return {
     text: `SELECT ${keys.join("")}t.${columnName(resource, "id")} AS id FROM ${resource.table} AS t${joins.text} WHERE t.rid = ?`,
@@ -196,10 +196,10 @@ export function keyStatement(resource: Resource, order: readonly PathTerm[], pla
 const eachOnPage = ({ table }: Resource): string =>
   `json_each(?) AS page CROSS JOIN ${table} AS t ON t.rid = page.value`;
 
-function orderBy(resource: Resource, order: readonly OrderTerm[], plan: Plan): Sql {
+function compileOrder(resource: Resource, order: readonly OrderTerm[], plan: Plan): Sql {
   const terms = order.map((term): Sql => {
     if ("path" in term)
-      return { text: `${orderedBy(term, plan)}${term.descending ? " DESC" : ""}`, args: [] };
+      return { text: `${compileTerm(term, plan)}${term.descending ? " DESC" : ""}`, args: [] };
     const { text, args } = compile(term.first, plan);
     return { text: `${text} IS TRUE DESC`, args };
   });

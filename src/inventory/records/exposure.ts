@@ -21,9 +21,9 @@ export interface ExposedRecord {
 }
 
 /** The record that becomes public, or visible to a group whose members could not view it as such. */
-export function exposedBy(write: RecordWrite, statements: Statements): ExposedRecord | undefined {
+export function findExposure(write: RecordWrite, statements: Statements): ExposedRecord | undefined {
   const { resource, rid, before, after } = write;
-  if (resource.name === "grant") return exposedByGrant(write, statements);
+  if (resource.name === "grant") return findGrantExposure(write, statements);
   if (!isGuarded(resource) || !before || !after || after.deleted === 1) return undefined;
   const versions = Number(before.version);
   if (after.public === 1) return before.public === 1 ? undefined : { resource, rid, versions, group: null };
@@ -31,7 +31,10 @@ export function exposedBy(write: RecordWrite, statements: Statements): ExposedRe
   return isGiven ? { resource, rid, versions, group: after.owned_by } : undefined;
 }
 
-function exposedByGrant({ before, after }: RecordWrite, statements: Statements): ExposedRecord | undefined {
+function findGrantExposure(
+  { before, after }: RecordWrite,
+  statements: Statements,
+): ExposedRecord | undefined {
   const allows = (grant: Readonly<StoredRecord> | undefined) => grant?.deleted === 0 && grant.view === 1;
   if (!after || after.group === null || !allows(after) || allows(before)) return undefined;
   const resource = DECLARED.get(String(after.object_kind))!;

@@ -72,7 +72,7 @@ export function fillSlots(
   return writer.rearrange(
     items.map(({ resource, rid }) => [resource, rid] as const),
     () => {
-      const slots = slotsFor(store, target, items.length, { ...options, actor });
+      const slots = chooseSlots(store, target, items.length, { ...options, actor });
       const { refusals } = each(items, ({ resource, rid }, i) => {
         const { location, position } = slots[i];
         const { version } = writer.current(resource, rid);
@@ -109,7 +109,7 @@ function findItem({ reader, resources }: Store, id: string, i: number, actor: Ac
 }
 
 /** Chooses as many slots. `field`: the field that an error names. @throws Problem invalid_request */
-export function slotsFor(
+export function chooseSlots(
   store: Store,
   target: Target,
   count: number,

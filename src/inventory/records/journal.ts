@@ -2,7 +2,7 @@ import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
-import { type ExposedRecord, exposedBy } from "./exposure.ts";
+import { type ExposedRecord, findExposure } from "./exposure.ts";
 import type { Resource } from "../model/resource.ts";
 import type { RecordText } from "./record-text.ts";
 import type { Statements } from "./statements.ts";
@@ -76,7 +76,7 @@ export class Journal {
     const batch = this.#open ?? { info: { kind: op }, written: [], exposed: [], row: null, id: null };
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.skipsEvents) batch.written.push(written);
-    const exposed = exposedBy(written, this.statements);
+    const exposed = findExposure(written, this.statements);
     if (exposed) batch.exposed.push(exposed);
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -98,8 +98,8 @@ export class RecordReader {
     rids: readonly number[],
     links: LinkOptions,
   ): { names: readonly string[]; values: Record<string, Json>[] } {
-    const { printer } = this.#printerFor(resource, representation, actor);
-    const rights = this.#rightsFor(printer, resource, actor, rids);
+    const { printer } = this.#makePrinter(resource, representation, actor);
+    const rights = this.#readRights(printer, resource, actor, rids);
     return {
       names: printer.names,
       values: this.#print(printer, rids, links, rights, actor).map(({ value }) => value),
@@ -132,8 +132,8 @@ export class RecordReader {
     links: LinkOptions,
   ): string[] {
     this.#refresh();
-    const { printer, key } = this.#printerFor(resource, representation, actor);
-    const rights = this.#rightsFor(printer, resource, actor, rids);
+    const { printer, key } = this.#makePrinter(resource, representation, actor);
+    const rights = this.#readRights(printer, resource, actor, rids);
     if (key === undefined)
       return this.#print(printer, rids, links, rights, actor).map(({ value }) => JSON.stringify(value));
     const caches = new Map<Rights, Map<number, string>>();
@@ -271,13 +271,13 @@ export class RecordReader {
   }
 
   /** A printer, with a key if it is the same for everyone: one with spans holds conditions on what this actor may view. */
-  #printerFor(resource: Resource, representation: Representation, actor: Actor) {
+  #makePrinter(resource: Resource, representation: Representation, actor: Actor) {
     const printer = recordPrinter(this.resources, resource, representation, actor);
     const key = `${resource.name} ${representation.shape} ${representation.fields?.join(",") ?? "all"}`;
     return { printer, key: printer.personal ? undefined : key };
   }
 
-  #rightsFor(printer: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) {
+  #readRights(printer: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) {
     return printer.needsRights ? this.rights(resource, actor, rids) : undefined;
   }
 

@@ -54,7 +54,7 @@ export interface Annotated {
 }
 
 /** The records that the actor may view and whose annotations refer to the record of this id, by list and type. */
-export function annotatedWith(
+export function countAnnotated(
   statements: Statements,
   resources: Resources,
   { name }: Resource,

@@ -1,4 +1,4 @@
-import { type Actor, mineOrOfGroup } from "../model/access.ts";
+import { type Actor, ownedByActorOrGroup } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { parseExpression } from "../model/expression.ts";
 import type { Json, JsonObject } from "../model/field.ts";
@@ -150,7 +150,7 @@ export class Reminders {
   #dueIn(resource: RoutedResource, reason: Reason, actor: Actor, seen: number, size: number): DueList {
     const { reader, statements } = this.store;
     const { condition, order } = this.#listing(resource, reason, actor);
-    const own = and(condition, mineOrOfGroup(resource, actor));
+    const own = and(condition, ownedByActorOrGroup(resource, actor));
     const { rids, total } = reader.list(
       resource,
       { ...FIRST_PAGE, condition: own, order, size: MAX_EXAMINED },

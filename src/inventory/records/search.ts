@@ -186,7 +186,7 @@ class ListSearch {
     this.#add(hits, this.#indexed(beginsSo(this.resource, query)));
     if (hits.more || query.indexed.length === 0) return hits;
     this.#add(hits, this.#withOwnWords(query.words, MOST_FOUND));
-    if (!hits.more) this.#add(hits, this.#withWordsOfParts(query, parts));
+    if (!hits.more) this.#add(hits, this.#findWithParts(query, parts));
     return hits;
   }
 
@@ -254,7 +254,7 @@ class ListSearch {
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
     const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
-    const lookedUp = matchAll(this.trigrams.chooseOfWords(table, words.filter(isIndexed)));
+    const lookedUp = matchAll(this.trigrams.chooseForWords(table, words.filter(isIndexed)));
     let rids: number[] = [];
     const more = readNewest<number>({
       most,
@@ -271,7 +271,7 @@ class ListSearch {
   }
 
   /** Rows that contain each word in a part, a name or the description, and at least one word in a part. */
-  #withWordsOfParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
+  #findWithParts({ words, indexed }: SearchQuery, parts: SearchedParts): Found {
     const { name } = this.resource;
     const few = this.#withRareWord(indexed, parts);
     const found = few ? [] : indexed.map((word) => parts.find(word, indexed.length));

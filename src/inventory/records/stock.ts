@@ -6,7 +6,7 @@ import { selectVisible } from "../model/plan.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { slotsFor, spacesIn } from "./fill-slots.ts";
+import { chooseSlots, spacesIn } from "./fill-slots.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 
@@ -23,7 +23,7 @@ const AMOUNT_STATUSES = new Set(["AVAILABLE", "LOW", "EMPTY"]);
 /** Sums and differences of decimals, without the digits that binary fractions add: 0.3 - 0.1 is 0.2. */
 const rounded = (value: number): number => Number(value.toPrecision(12));
 
-function statusFor({ status, minimum_amount: minimum }: StoredRecord, amount: number): JsonObject {
+function chooseStatus({ status, minimum_amount: minimum }: StoredRecord, amount: number): JsonObject {
   if (!AMOUNT_STATUSES.has(String(status))) return {};
   const isLow = minimum !== null && amount < Number(minimum);
   return { status: amount === 0 ? "EMPTY" : isLow ? "LOW" : "AVAILABLE" };
@@ -52,7 +52,7 @@ function changeable(writer: RecordWriter, { resource, rid }: StockItem, actor: A
 export function consume(writer: RecordWriter, item: StockItem, amount: number, actor: Actor): void {
   const record = changeable(writer, item, actor);
   const left = amountAfter(record, amount);
-  writer.update(item.resource, item.rid, { amount: left, ...statusFor(record, left) }, "merge", actor);
+  writer.update(item.resource, item.rid, { amount: left, ...chooseStatus(record, left) }, "merge", actor);
 }
 
 /** Adds an amount, of a new lot if one is given. */
@@ -64,7 +64,7 @@ export function refill(
 ): void {
   const record = changeable(writer, item, actor);
   const sum = rounded(readAmount(record) + amount);
-  const body = { ...values, amount: sum, ...statusFor(record, sum) };
+  const body = { ...values, amount: sum, ...chooseStatus(record, sum) };
   writer.update(item.resource, item.rid, body, "merge", actor);
 }
 
@@ -110,7 +110,7 @@ export function divide(
   // An amount that is not tracked stays so.
   if (amount !== undefined && record.amount !== null) {
     const left = amountAfter(record, rounded(amount * count));
-    writer.update(resource, rid, { amount: left, ...statusFor(record, left) }, "merge", actor);
+    writer.update(resource, rid, { amount: left, ...chooseStatus(record, left) }, "merge", actor);
   }
   const names = SHARED.filter((field) => field in resource.fields);
   const [values] = store.reader.values(resource, ["id", "name", ...names, "location", "owned_by"], actor, [
@@ -158,7 +158,7 @@ function freeSlots(
     throw invalidField("location", "There is no such location, or you may not view it. Give another.");
   const target = { resource, rid };
   if (spacesIn(store, target, actor).length === 0) return unplaced;
-  return slotsFor(store, target, count, { actor, field: "location" }).map(
+  return chooseSlots(store, target, count, { actor, field: "location" }).map(
     ({ location: { id }, position }) => ({
       location: id,
       position,

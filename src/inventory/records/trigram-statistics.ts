@@ -40,7 +40,7 @@ export class TrigramStatistics {
    * Trigrams of several words: rare ones of each word, as long as skipping what others do not have takes less time than
    * testing the rows that they rule out.
    */
-  chooseOfWords(table: string, words: readonly string[]): string[] {
+  chooseForWords(table: string, words: readonly string[]): string[] {
     const most = Math.ceil(MAX_COMPARED / words.length);
     const byWord = words.map((word) => this.#rarest(table, word, most));
     const chosen: Trigram[] = [];

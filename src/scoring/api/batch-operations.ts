@@ -160,7 +160,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
       patterns,
       skipInvalid: body.skipInvalid ?? false,
     });
-    return { model, homologs, ...itemsOfTable(table) };
+    return { model, homologs, ...makeItems(table) };
   }
   const groups = makeGroups(expressions, classes);
   const items = body.proteins!.flatMap((protein, i): NewItem[] => {
@@ -188,7 +188,7 @@ function makeGroups(
 }
 
 /** The jobs of a table. Queries with the same patterns share a group. */
-function itemsOfTable({
+function makeItems({
   questions,
   skipped,
   ambiguous,

@@ -270,7 +270,7 @@ export const referenceOperations = [
       304: { description: "If-None-Match contains the hash of the corpus, which never changes." },
       416: { description: "Range begins after the end of the file." },
     },
-    run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, corpusWith(corpora, params.id)),
+    run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, findCorpus(corpora, params.id)),
   }),
   operation("GET /api/scoring/corpora/:id/calibration", {
     ...corpusAccess,
@@ -281,12 +281,12 @@ export const referenceOperations = [
     formats: { "text/plain": { schema: { type: "string" } } },
     responses: { 304: { description: "If-None-Match contains its hash." } },
     run: ({ params, request }, { corpora }: JobParts) =>
-      sendCalibration(request, corpusWith(corpora, params.id)),
+      sendCalibration(request, findCorpus(corpora, params.id)),
   }),
 ];
 
 /** @throws Problem not_found */
-function corpusWith(corpora: Corpora, hash: string): CorpusInfo {
+function findCorpus(corpora: Corpora, hash: string): CorpusInfo {
   const found = corpora.list().find((one) => one.hash === hash);
   if (!found) throw new Problem("not_found", "No corpus has this hash.");
   return found;

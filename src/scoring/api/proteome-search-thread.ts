@@ -100,7 +100,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
   const { corpus, pattern, model, organism } = request;
   const { searched, missing, matching, rows: found } = own.isCancelled ? EMPTY_TABLE : search.table();
   const source = makeSource(request, synonyms);
-  const rows = rowsFor(found, query, pattern.name, source);
+  const rows = selectRows(found, query, pattern.name, source);
   const { offset, limit, ...view } = query;
   const { passing, facets, labels, pValues } = viewMatches(rows, view);
   const page = passing.slice(offset, offset + limit);
@@ -142,7 +142,7 @@ const EMPTY_TABLE: ProteomeTable = { searched: 0, missing: 0, matching: 0, rows:
 let noted: { found: readonly ProteomeRow[]; features: string; rows: readonly ProteomeRow[] } | undefined;
 
 /** The rows, with notes if the filter asks for them. */
-function rowsFor(
+function selectRows(
   found: readonly ProteomeRow[],
   view: TableView,
   motif: string | null,
@@ -184,7 +184,7 @@ async function printed(
     });
   const { pattern, corpus } = request;
   const source = makeSource(request, synonyms);
-  const passing = viewRows(MATCH_TABLES.proteome, rowsFor(table().rows, view, pattern.name, source), view);
+  const passing = viewRows(MATCH_TABLES.proteome, selectRows(table().rows, view, pattern.name, source), view);
   const rows = needsNotes(view) ? passing : withRowNotes(passing, pattern.name, source);
   const file = await printProteome(format, rows, readMethod(corpusPath(dataDirectory, corpus.hash)));
   return typeof file === "string" ? new TextEncoder().encode(file) : file;

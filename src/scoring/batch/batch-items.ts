@@ -112,7 +112,7 @@ export class BatchItems {
   }
 
   /** Cancelled batches with jobs that are not. */
-  leftByCancelled(): { rid: number }[] {
+  listLeftovers(): { rid: number }[] {
     return this.database
       .query(
         `SELECT rid FROM task WHERE kind = 'batch' AND state = 'cancelled' AND EXISTS

@@ -85,7 +85,7 @@ export class Batches {
 
   /** Ends the jobs of cancelled batches that a killed process left. */
   open(): void {
-    for (const task of this.#items.leftByCancelled())
+    for (const task of this.#items.listLeftovers())
       this.#cancelJobs(task).catch((error: unknown) =>
         this.options.log.problem("batch", { cause: String(error) }),
       );

@@ -82,7 +82,7 @@ class ParallelRun {
 
   #dispatch(): void {
     for (const worker of this.#idle.splice(0)) {
-      const task = this.#taskFor(worker);
+      const task = this.#nextTask(worker);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have one
       if (task) worker.postMessage(task);
       else this.#idle.push(worker);
@@ -90,7 +90,7 @@ class ParallelRun {
   }
 
   /** Scores the next question if its hits are known, else joins a search. */
-  #taskFor(worker: Worker): WorkerTask | SearchTask | null {
+  #nextTask(worker: Worker): WorkerTask | SearchTask | null {
     const { model, corpusPath, workers, options = {} } = this.options;
     const end = Math.min(this.questions.length, this.#delivered + workers * MAX_AHEAD);
     const group = this.#groups[this.#next];

@@ -11,7 +11,7 @@ import {
   SERVICE,
   type TextType,
 } from "./service.ts";
-import { at, type Place, placeOfContent, quoted, unexpected } from "./xml-errors.ts";
+import { at, type Place, findContentPlace, quoted, unexpected } from "./xml-errors.ts";
 
 /** A start tag as the parser reports it. */
 export interface Tag {
@@ -93,7 +93,7 @@ export class RequestDecoder {
     } else if (isCdata || !isXmlSpace(text)) {
       const where = this.operation ?? "Body";
       this.#fail(
-        placeOfContent(place, text),
+        findContentPlace(place, text),
         `text between elements; \`${where}\` may contain elements only.`,
       );
     }

@@ -12,7 +12,7 @@ import {
   malformed,
   notWellFormedProblem,
   type Place,
-  placeOfContent,
+  findContentPlace,
   quoted,
   unexpected,
 } from "./xml-errors.ts";
@@ -279,7 +279,7 @@ export class MessageParser {
     // saxes refuses text outside the root.
     else if (this.#depth > 0 && this.#depth <= 2 && (isCdata || !isXmlSpace(text)))
       refuse(
-        placeOfContent(place, text),
+        findContentPlace(place, text),
         `text between elements; \`${this.#depth === 1 ? "Envelope" : "Header"}\` may contain elements only.`,
       );
   }

@@ -11,7 +11,7 @@ export const at = ({ line, column }: Place): string => `line ${line}, column ${c
 export const printPlace = (place: Place): string => `Line${at(place).slice(4)}`;
 
 /** The place of the first character of a text that is not white space. @param start where the text begins */
-export function placeOfContent(start: Place, text: string): Place {
+export function findContentPlace(start: Place, text: string): Place {
   const space = /^[ \t\r\n]*/.exec(text)![0];
   const lastLine = space.lastIndexOf("\n");
   if (lastLine < 0) return { line: start.line, column: start.column + space.length };

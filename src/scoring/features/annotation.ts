@@ -117,7 +117,7 @@ export function annotate(
 ): ResultFeatures {
   const files = featureFilesIn(source.dataDirectory);
   const query = prediction.alignment?.query ?? "";
-  const own = files.isEmpty || query === "" ? NO_FEATURES : featuresOfQuery(files, query, identifier);
+  const own = files.isEmpty || query === "" ? NO_FEATURES : findQueryFeatures(files, query, identifier);
   const homologs = files.isEmpty ? [] : homologInstances(files, prediction, source);
   const notes = prediction.patterns.flatMap((pattern) => {
     const isSame = motifComparison(pattern.name, source.synonyms);
@@ -136,7 +136,7 @@ type OwnFeatures = Pick<ProteinFeatures, "features" | "flagged"> & { accession: 
 const NO_FEATURES: OwnFeatures = { accession: null, features: [], flagged: {} };
 
 /** Features of the protein with the query's sequence, of several the one of its name; else those of its name, flagged. */
-function featuresOfQuery(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
+function findQueryFeatures(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
   const { accession } = readHeader(identifier);
   const same = files.findBySequence(hashResidues(query));
   const found = same.find((one) => one.accession === accession) ?? same[0];

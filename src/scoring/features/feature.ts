@@ -86,10 +86,10 @@ const PROGRAMS: Readonly<Record<string, FeatureGroup>> = {
 const normal = (type: string): string => type.toLowerCase().replace(/[_-]/g, " ").trim();
 
 /** The group of a type, or `other`. */
-export const groupOfType = (type: string): FeatureGroup => GROUPS.get(normal(type)) ?? "other";
+export const findTypeGroup = (type: string): FeatureGroup => GROUPS.get(normal(type)) ?? "other";
 
 /** The group of a match by a program of InterProScan. @param name identifier of the signature */
-export function groupOfProgram(program: string, name: string): FeatureGroup {
+export function findProgramGroup(program: string, name: string): FeatureGroup {
   const named = GROUPS.get(normal(name));
   return named ?? PROGRAMS[program.toLowerCase()] ?? "domain";
 }

@@ -1,5 +1,5 @@
 import { splitCells } from "../corpus/elm-table.ts";
-import { type Feature, groupOfProgram, groupOfType, placed } from "./feature.ts";
+import { type Feature, findProgramGroup, findTypeGroup, placed } from "./feature.ts";
 import {
   lineProblem,
   type Emit,
@@ -114,7 +114,7 @@ function gffFeature(source: string, type: string, attributes: Map<string, string
   const isMatch = type === "protein_match" || type === "protein_hmm_match";
   const text = attributes.get("signature_desc") ?? attributes.get("Note") ?? name;
   return {
-    group: isMatch ? groupOfProgram(source, name) : groupOfType(type),
+    group: isMatch ? findProgramGroup(source, name) : findTypeGroup(type),
     type: isMatch ? source : type,
     name: text || type.replaceAll("_", " "),
     id: (isMatch ? name : attributes.get("ID")) ?? "",
@@ -159,7 +159,7 @@ export function readBed(emit: Emit): FeatureReader {
         `the end ${to} is not after the start ${from}; a BED range begins at 0 and excludes its end.`,
         line,
       );
-    const group = groupOfType(name);
+    const group = findTypeGroup(name);
     rows.add({
       names: [sequence],
       features: [
@@ -199,7 +199,7 @@ export function readInterProTsv(emit: Emit): FeatureReader {
       names: [sequence],
       features: [
         {
-          group: groupOfProgram(program, signature),
+          group: findProgramGroup(program, signature),
           type: program,
           ...readSpan(from, to, number, line),
           name: entryName || description || signature,

@@ -1,4 +1,4 @@
-import { type Feature, groupOfType, placed } from "./feature.ts";
+import { type Feature, findTypeGroup, placed } from "./feature.ts";
 import type { Emit, FeatureRecord } from "./feature-reader.ts";
 
 /** An entry of UniProt, read from any of its formats. */
@@ -23,7 +23,7 @@ export class UniProtEntry {
     const { type, start, end, name, id, isoform } = feature;
     if (start === null || end === null || start < 1 || end < start) return;
     const read: Feature = {
-      group: groupOfType(type),
+      group: findTypeGroup(type),
       type: NAMES[type] ?? type,
       start,
       end,

@@ -72,7 +72,7 @@ const REMOTE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
 
 const FARM_JOB = "SELECT rid, id, client, state, digest, worker, attempts FROM job";
 /** Takes a job from its worker, to be queued or offered. */
-const requeueFor = (worker: "NULL" | "''"): string =>
+const requeueStatement = (worker: "NULL" | "''"): string =>
   `UPDATE job SET ${RELEASE.set}, worker = ${worker}, deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where}`;
 
 /**
@@ -131,7 +131,7 @@ export class FarmJobs {
     const sql =
       job.state === "queued"
         ? `UPDATE job SET worker = '' WHERE rid = ? AND ${LEASE.where}`
-        : `${requeueFor("''")} AND worker IS NOT NULL`;
+        : `${requeueStatement("''")} AND worker IS NOT NULL`;
     return this.database.query(sql).run(job.rid).changes > 0;
   }
 
@@ -176,7 +176,7 @@ export class FarmJobs {
     const job = this.find(id);
     if (!job || job.worker === null) return false;
     if (job.state === "queued") return this.withdraw([id]) > 0;
-    return this.store.change(() => this.database.query(requeueFor("NULL")).run(job.rid).changes > 0);
+    return this.store.change(() => this.database.query(requeueStatement("NULL")).run(job.rid).changes > 0);
   }
 
   /** Releases jobs of remote workers whose deadline passed so many milliseconds ago. */

@@ -3,7 +3,7 @@ import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { CarryOver } from "./carry-over.ts";
 import { removeFamilies, sweepFamilies, writeFamilies } from "../corpus/families-file.ts";
-import { type BuildPlan, estimateSeconds, secondsOfCheck } from "./plan.ts";
+import { type BuildPlan, estimateSeconds, estimateCheckSeconds } from "./plan.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask } from "../jobs/worker-messages.ts";
 
 /** Proteins per file: what a kill loses at most, about a minute of work. */
@@ -67,7 +67,7 @@ class FamilyBuild {
   }
 
   async carryOver({ tasks, proteins, changed }: CarryOver): Promise<void> {
-    const seconds = secondsOfCheck(this.#listLengths(proteins), changed) / tasks.length;
+    const seconds = estimateCheckSeconds(this.#listLengths(proteins), changed) / tasks.length;
     for await (const { ticket, families } of this.run(tasks)) {
       const { among, change } = tasks[ticket];
       this.progress.carried += families.length;

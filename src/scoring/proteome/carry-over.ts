@@ -31,12 +31,12 @@ export function planCarryOver(
   const opened = openCorpusFile(corpus.path);
   return others.toReversed().flatMap((former) => {
     const isCandidate = former.hash !== corpus.hash && left.size > 0;
-    return (isCandidate && carryOverFrom(former, opened, corpus.path, left)) || [];
+    return (isCandidate && findCarryOver(former, opened, corpus.path, left)) || [];
   });
 }
 
 /** Takes the proteins that it finds from `left`; null if there are none. */
-function carryOverFrom(
+function findCarryOver(
   former: CorpusInfo,
   corpus: Corpus,
   corpusPath: string,

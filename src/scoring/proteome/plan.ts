@@ -61,7 +61,7 @@ export function planBuild({
   const carried = new Set(carryOvers.flatMap(({ proteins }) => proteins));
   const computed = missing.filter((index) => !carried.has(index)).map(proteinLength);
   const checks = carryOvers.map(({ proteins, changed }) =>
-    secondsOfCheck(proteins.map(proteinLength), changed),
+    estimateCheckSeconds(proteins.map(proteinLength), changed),
   );
   const seconds = addUp(checks) + estimateSeconds(computed, corpus);
   return { corpus, missing, lengths, existing: own.length - missing.length, carryOvers, seconds, bytes };
@@ -89,7 +89,7 @@ export const estimateSeconds = (
 ): number => addUp(lengths) * (SEARCH_SECONDS * residues + ALIGNMENT_SECONDS);
 
 /** Estimated seconds for finding out whether families are unchanged. @param changed as in CarryOver */
-export const secondsOfCheck = (lengths: readonly number[], changed: number): number =>
+export const estimateCheckSeconds = (lengths: readonly number[], changed: number): number =>
   addUp(lengths) * (SEARCH_SECONDS * changed + CHECK_SECONDS);
 
 function requireSpace({ path }: CorpusInfo, bytes: number): void {

@@ -65,7 +65,7 @@ async function* readRows(
           });
     const found =
       item.job !== null && item.state === "finished"
-        ? await rowsOfJob(item.job, rows, { handlers, source }).catch((error: unknown) =>
+        ? await readJobRows(item.job, rows, { handlers, source }).catch((error: unknown) =>
             missing("failed", Problem.from(error).message),
           )
         : ["waiting", "queued", "running"].includes(item.state)
@@ -75,7 +75,7 @@ async function* readRows(
   }
 }
 
-async function rowsOfJob(
+async function readJobRows(
   job: string,
   rows: BatchRows,
   { handlers, source }: Pick<BatchJobs, "handlers" | "source">,

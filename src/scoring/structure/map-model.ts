@@ -16,7 +16,7 @@ type Mapped = Pick<
 
 /** Aligns the chain that is the query with it. @throws Problem invalid_request for a model of another protein */
 export function mapModel(query: string, { chains, isPrediction }: ModelFile): Mapped {
-  const found = pairsOfChains(query, chains);
+  const found = alignChains(query, chains);
   const aligned = chains.map((chain, i) => counted(query, chain, found[i]));
   const best = aligned.reduce((first, one) => (one.identical > first.identical ? one : first));
   const { chain, pairs, identical } = best;
@@ -68,7 +68,7 @@ function counted(query: string, chain: ModelChain, pairs: Int32Array): AlignedCh
 }
 
 /** The pairs of each chain; equal chains are aligned once. @throws Problem too_expensive */
-function pairsOfChains(query: string, chains: readonly ModelChain[]): Int32Array[] {
+function alignChains(query: string, chains: readonly ModelChain[]): Int32Array[] {
   const all = chains.map(chainLetters);
   // Most models are of the whole query, or of a stretch of it.
   const others = [...new Set(all)].filter((letters) => !query.includes(letters));

@@ -7,7 +7,7 @@ import { Card, Tag } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
-import { annotationOfType, api, type FieldInfo } from "./declaration.ts";
+import { findAnnotation, api, type FieldInfo } from "./declaration.ts";
 import { formatText, parseInput, type RecordValue, Value } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { ValueInput } from "./value-input.tsx";
@@ -22,7 +22,7 @@ interface Annotation {
 }
 
 /** The annotations that a record can have: custom properties are for records of one kind, read-only ones for administrators. */
-const annotationsFor = ({ of, row }: SubResourceProps, isSuperuser: boolean): [string, FieldInfo][] =>
+const makeAnnotationList = ({ of, row }: SubResourceProps, isSuperuser: boolean): [string, FieldInfo][] =>
   Object.entries(of.annotations)
     .filter(([, { write, annotation }]) => {
       const kind = row.values.model_type;
@@ -38,8 +38,8 @@ export function Annotations(props: SubResourceProps) {
   const path = api(of.name, `${row.id}/annotations/`);
   const { loaded, reload, change } = useSubResource<{ results: Annotation[] }>(path, onChanged);
   const [isAdding, setAdding] = useState(false);
-  const fieldOfType = (type: string): FieldInfo | undefined =>
-    of.annotations[annotationOfType(of, type) ?? ""];
+  const findTypeField = (type: string): FieldInfo | undefined =>
+    of.annotations[findAnnotation(of, type) ?? ""];
   return (
     <Card
       title="Metadata"
@@ -63,13 +63,13 @@ export function Annotations(props: SubResourceProps) {
           <>
             <dl class="kv">
               {results.map(({ id, name, value, annotation_type_id }) => [
-                <dt key={id}>{fieldOfType(annotation_type_id)?.label ?? name ?? "Hidden type"}</dt>,
+                <dt key={id}>{findTypeField(annotation_type_id)?.label ?? name ?? "Hidden type"}</dt>,
                 <dd key={`${id}=`} class="row">
-                  <AnnotationValue value={value} field={fieldOfType(annotation_type_id)} />
+                  <AnnotationValue value={value} field={findTypeField(annotation_type_id)} />
                   {row.mayChange && (
                     <IconButton
                       icon="x"
-                      label={`Remove ${fieldOfType(annotation_type_id)?.label ?? name}`}
+                      label={`Remove ${findTypeField(annotation_type_id)?.label ?? name}`}
                       onClick={() => void change("DELETE", `${id}/`, "Removed.")}
                     />
                   )}
@@ -108,7 +108,7 @@ function AnnotationValue({ value, field }: { value: RecordValue; field: FieldInf
 
 function AddAnnotation(props: SubResourceProps & { existing: readonly Annotation[]; onAdded: () => void }) {
   const { of, row, existing } = props;
-  const offered = annotationsFor(props, useSession()?.user.is_superuser === true);
+  const offered = makeAnnotationList(props, useSession()?.user.is_superuser === true);
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const field = of.annotations[name];

@@ -6,7 +6,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatTime } from "../format.tsx";
 import { call, send } from "../request.ts";
-import { annotationOfType, api, type Declaration, findField } from "./declaration.ts";
+import { findAnnotation, api, type Declaration, findField } from "./declaration.ts";
 import type { Change } from "./history.tsx";
 import {
   formatText,
@@ -116,7 +116,7 @@ async function readVersion(of: Declaration, id: string, batch: string, signal: A
     of.guarded ? readAnnotations(of, id, batch, signal) : { results: [] },
   ]);
   const annotations = results.flatMap(({ annotation_type_id, value }) => {
-    const name = annotationOfType(of, annotation_type_id);
+    const name = findAnnotation(of, annotation_type_id);
     return name === undefined ? [] : [[name, value] as const];
   });
   return { ...row, values: { ...row.values, ...Object.fromEntries(annotations) } };

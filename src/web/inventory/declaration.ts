@@ -86,7 +86,7 @@ export function splitPath({ annotations }: Declaration, name: string): string[] 
 }
 
 /** The name in requests of the annotation of a type, such as `annotations__genotype`. */
-export const annotationOfType = ({ annotations }: Declaration, type: unknown): string | undefined =>
+export const findAnnotation = ({ annotations }: Declaration, type: unknown): string | undefined =>
   Object.keys(annotations).find((name) => annotations[name].annotation!.id === type);
 
 /** Annotations that a list has as columns, filters and facets. */
@@ -265,13 +265,14 @@ export const placeFields = ({ fields }: Pick<Declaration, "fields">): string[] =
     .toSorted((a, b) => Number(fields[b].places ?? false) - Number(fields[a].places ?? false));
 
 /** The ordering of a list by a column: names, of references too, in natural order. */
-export function orderBy({ fields, key }: Declaration, name: string): string {
+export function makeOrdering({ fields, key }: Declaration, name: string): string {
   const to = fields[name]?.reference;
   if (to?.printed === "id") return `${name}__${to.key}__natural`;
   return name === key && fields[name]?.kind === "text" ? `${name}__natural` : name;
 }
 
-export const defaultOrder = (of: Declaration): string => of.ordering.map((name) => orderBy(of, name)).join();
+export const defaultOrder = (of: Declaration): string =>
+  of.ordering.map((name) => makeOrdering(of, name)).join();
 
 /** True if values are constants such as `DNA_OLIGO`, which pages show as "DNA oligo". */
 export const isConstant = (field: FieldInfo | undefined): boolean =>

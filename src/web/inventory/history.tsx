@@ -6,7 +6,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
 import { CompareDialog, listVersions } from "./compare-versions.tsx";
 import {
-  annotationOfType,
+  findAnnotation,
   api,
   type Declaration,
   type FieldInfo,
@@ -185,7 +185,7 @@ function Amount({ of, name, values }: { of: Declaration; name: string; values: V
 
 /** `Clonality: polyclonal monoclonal`. */
 function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; change: Known }) {
-  const name = annotationOfType(of, is.annotation_type);
+  const name = findAnnotation(of, is.annotation_type);
   return (
     <p>
       {name === undefined ? "Metadata" : of.annotations[name].label}:{" "}

@@ -16,7 +16,7 @@ import {
   findField,
   hasWords,
   isProse,
-  orderBy,
+  makeOrdering,
   pagePath,
   listTitle,
 } from "./declaration.ts";
@@ -80,7 +80,7 @@ export function ListTable(props: {
       name,
       title: columnTitle(of, name),
       numeric: field?.kind === "integer" || field?.kind === "number",
-      order: orderBy(of, name),
+      order: makeOrdering(of, name),
       sortable: field?.sortable ?? name.includes("__"),
       heading: name === of.key,
       cell,

@@ -65,7 +65,7 @@ export const administrationCorporaPage = administrationPage({
 });
 
 /** The name that `labd corpus add` would give it. */
-const nameFor = (file: File | null): string =>
+const suggestName = (file: File | null): string =>
   file?.name.replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "") ?? "";
 
 function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
@@ -88,7 +88,7 @@ function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
             kind: "file",
             accept: ".fasta,.fa,.faa,.txt,.gz,.zst",
             hint: "FASTA, plain or compressed with gzip or zstd, of any size.",
-            onChoose: (file) => ({ name: nameFor(file) }),
+            onChoose: (file) => ({ name: suggestName(file) }),
           },
           {
             name: "name",

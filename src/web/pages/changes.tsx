@@ -12,7 +12,7 @@ import { definePage } from "../page.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
 import { FlippedMatches } from "../score/comparison.tsx";
 import { toDraft } from "../score/homolog-choice.tsx";
-import { ProteinCell, shortTitleOfJob } from "../score/protein-identity.tsx";
+import { ProteinCell, shortJobTitle } from "../score/protein-identity.tsx";
 import type { Watched } from "../score/watch-button.tsx";
 import { useSession } from "../session.ts";
 
@@ -149,7 +149,7 @@ function ChangeCard({ change: { found, comparison } }: { change: Change }) {
   const source = (side: typeof a): string => side.corpus?.name ?? "no corpus";
   return (
     <Card
-      title={shortTitleOfJob(a.protein ? a : b)}
+      title={shortJobTitle(a.protein ? a : b)}
       count={pluralize(flipped, "changed verdict")}
       bare
       actions={

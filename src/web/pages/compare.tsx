@@ -6,7 +6,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize } from "../format.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
-import { ProteinIdentity, titleOfQuery } from "../score/protein-identity.tsx";
+import { ProteinIdentity, queryTitle } from "../score/protein-identity.tsx";
 import { ComparedMatches, FlippedMatches, Side } from "../score/comparison.tsx";
 
 const NAMES = ["First", "Second"] as const;
@@ -18,7 +18,7 @@ function ComparePage() {
   const comparison = useLoaded(isAddress ? `${a} ${b}` : null, (signal) =>
     call("GET /api/scoring/comparison", { query: { a, b }, signal }),
   );
-  const title = comparison.value ? `${titleOfSide(comparison.value)}, compared` : "Comparison";
+  const title = comparison.value ? `${sideTitle(comparison.value)}, compared` : "Comparison";
   useTitle(title);
   return (
     <>
@@ -42,7 +42,7 @@ function ComparePage() {
 }
 
 /** The name of the protein, which one of the corpora may lack. */
-const titleOfSide = ({ a, b }: Comparison): string => titleOfQuery(a.protein ? a : b, "Protein");
+const sideTitle = ({ a, b }: Comparison): string => queryTitle(a.protein ? a : b, "Protein");
 
 function summary({ flipped, matches, shared }: Comparison): string {
   const verdicts =

@@ -10,7 +10,7 @@ import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
-import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
+import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
@@ -24,7 +24,7 @@ function MotifScanResult() {
   const { job, error } = useJob(id);
   const isFinished = job?.state === "finished";
   const scan = useLoaded(isFinished ? id : null, (signal) => readScan(id, signal));
-  const name = titleOfJob(job, "Protein");
+  const name = jobTitle(job, "Protein");
   useTitle(job ? `${name}: motif scan` : undefined);
   return (
     <>

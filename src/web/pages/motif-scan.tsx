@@ -8,7 +8,7 @@ import { EXAMPLES } from "../score/examples.ts";
 import { MAX_SCANS, recentScans, rememberScan, startJob } from "../score/job.ts";
 import { classErrors, MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
-import { shortTitleOfJob } from "../score/protein-identity.tsx";
+import { shortJobTitle } from "../score/protein-identity.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
 
@@ -37,7 +37,7 @@ function MotifScan() {
     for (const [i, entry] of entries.entries()) {
       setSent(i);
       const job = await startJob(entry, classes);
-      rememberScan(job.id, shortTitleOfJob(job));
+      rememberScan(job.id, shortJobTitle(job));
       jobs.push(job.id);
     }
     if (jobs.length === 1) navigate(`/scan/${jobs[0]}`);

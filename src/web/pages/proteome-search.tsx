@@ -17,7 +17,7 @@ import {
   pageQuery,
   type Search,
   searchAnswer,
-  titleOfSearch,
+  searchTitle,
 } from "../score/proteome.ts";
 import { currentProteomeQuery } from "../score/old-addresses.ts";
 import { PValueChart } from "../score/p-value-chart.tsx";
@@ -41,11 +41,11 @@ function ProteomeSearchPage() {
   const [query] = useQuery();
   const search = useSearch(id, query);
   const { value, error } = search;
-  useTitle(value && titleOfSearch(value));
+  useTitle(value && searchTitle(value));
   return (
     <div class="stack">
       <PageHead
-        title={value ? titleOfSearch(value) : "Proteome search"}
+        title={value ? searchTitle(value) : "Proteome search"}
         crumbs={[{ name: "Proteome searches", href: href("/proteome") }]}
         actions={
           <>

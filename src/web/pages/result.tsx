@@ -23,7 +23,7 @@ import { useMatchView } from "../score/match-view.ts";
 import { currentResultQuery } from "../score/old-addresses.ts";
 import { ResultMatches } from "../score/result-matches.tsx";
 import { answer, best, listMatches, type Result, VERDICT_ORDER, readResult } from "../score/result.ts";
-import { ProteinIdentity, titleOfJob } from "../score/protein-identity.tsx";
+import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
 import { centred, contains, countResidues, type Span } from "../score/track-geometry.ts";
@@ -37,7 +37,7 @@ function ResultPage() {
   const { job, error } = useJob(id);
   const isFinished = job?.state === "finished";
   const result = useLoaded(isFinished ? id : null, (signal) => readResult(id, signal));
-  const title = titleOfJob(job, "Result");
+  const title = jobTitle(job, "Result");
   useTitle(job ? title : undefined);
   return (
     <>

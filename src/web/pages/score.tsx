@@ -8,7 +8,7 @@ import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { type Example, EXAMPLES } from "../score/examples.ts";
-import { shortTitleOfJob } from "../score/protein-identity.tsx";
+import { shortJobTitle } from "../score/protein-identity.tsx";
 import { proteinDraft, recentJobs, rememberJob, submitJob, readJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import { RecentJobs } from "../score/recent-jobs.tsx";
@@ -68,7 +68,7 @@ function Score() {
       scoringModel: model,
     };
     const job = await submitJob(body);
-    rememberJob(job.id, [shortTitleOfJob(job), ...classes, ...filled].join(" · "));
+    rememberJob(job.id, [shortJobTitle(job), ...classes, ...filled].join(" · "));
     navigate(`/score/${job.id}`, { first });
     return true;
   });

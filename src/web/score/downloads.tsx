@@ -65,7 +65,7 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
       .catch(() => undefined);
   }, []);
   if (base === null) return null;
-  const calls = callsFor(request, namespace);
+  const calls = makeCalls(request, namespace);
   const call = calls.find(({ name }) => name === chosen)!;
   const text = call.print(request, base);
   return (
@@ -227,7 +227,7 @@ export const callsIn = (namespace: string): readonly Call[] => [
 ];
 
 /** The calls that can make a request: SOAP takes fewer motifs than JSON, and no choice of homologs. */
-export const callsFor = (request: ScoringRequest, namespace: string): Call[] =>
+export const makeCalls = (request: ScoringRequest, namespace: string): Call[] =>
   callsIn(namespace).filter(({ name, print }) => {
     // An alignment may be longer than an argument of a shell may be.
     if (request.alignment !== undefined) return print === python;

@@ -9,14 +9,14 @@ const proteinTitle = ({ name, gene, entryName, accession }: ProteinObject): stri
   name || gene || entryName || accession;
 
 /** The query of a job in a heading. */
-export const titleOfJob = (job: Job | null, otherwise: string): string => titleOfQuery(job, otherwise);
+export const jobTitle = (job: Job | null, otherwise: string): string => queryTitle(job, otherwise);
 
 /** The heading for anything that names a query. */
-export const titleOfQuery = (query: Pick<Job, "identifier" | "protein"> | null, otherwise: string): string =>
+export const queryTitle = (query: Pick<Job, "identifier" | "protein"> | null, otherwise: string): string =>
   query?.protein ? proteinTitle(query.protein) : query?.identifier || otherwise;
 
 /** The query of a job in a list: gene and species. */
-export const shortTitleOfJob = ({ protein, identifier }: Pick<Job, "identifier" | "protein">): string =>
+export const shortJobTitle = ({ protein, identifier }: Pick<Job, "identifier" | "protein">): string =>
   protein
     ? [protein.gene ?? protein.accession, protein.organism].filter(Boolean).join(", ")
     : identifier || "protein";

@@ -9,7 +9,7 @@ import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
 import { rememberProteome } from "./job.ts";
 import { type MotifClass, PatternField } from "./motif-chooser.tsx";
-import { type Proteome, type Search, titleOfSearch } from "./proteome.ts";
+import { type Proteome, type Search, searchTitle } from "./proteome.ts";
 import { refuse } from "./score-form.tsx";
 
 const MAX_CLASSES = 12;
@@ -22,7 +22,7 @@ export async function startSearch(body: {
   scoringModel?: Search["scoringModel"];
 }): Promise<void> {
   const search = await call("POST /api/scoring/proteome/searches", { body });
-  rememberProteome(search.id, titleOfSearch(search));
+  rememberProteome(search.id, searchTitle(search));
   navigate(`/proteome/${search.id}`);
 }
 

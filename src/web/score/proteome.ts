@@ -21,7 +21,7 @@ export const isOver = ({ state }: Pick<Search, "state">): boolean =>
 export const motifName = ({ motifClass, expression }: Search): string => motifClass ?? expression;
 
 /** The search as a title: `P..P in Homo sapiens`. */
-export const titleOfSearch = (search: Search): string =>
+export const searchTitle = (search: Search): string =>
   `${motifName(search)} in ${search.organismName ?? search.organism ?? search.corpus.name}`;
 
 /** Matches on a page. */

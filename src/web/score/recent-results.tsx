@@ -6,7 +6,7 @@ import { Card } from "../components/layout.tsx";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { pluralize, formatTime } from "../format.tsx";
 import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
-import { titleOfJob } from "./protein-identity.tsx";
+import { jobTitle } from "./protein-identity.tsx";
 import { TONES, VERDICT_ORDER } from "./result.ts";
 import { type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
@@ -78,7 +78,7 @@ function Result({ of }: { of: Recent }) {
   return (
     <li>
       <span class="grow">
-        <a href={href(`${of.path}/${of.id}`)}>{titleOfJob(job, of.title)}</a>
+        <a href={href(`${of.path}/${of.id}`)}>{jobTitle(job, of.title)}</a>
         <small>
           {job.protein?.gene && `${job.protein.gene}, `}
           {job.protein?.organism && <i>{job.protein.organism}</i>}

@@ -14,7 +14,7 @@ import { call } from "../request.ts";
 import { readTextFile } from "../text-file.ts";
 import { EXAMPLES } from "./examples.ts";
 import { proteinDraft, rememberJob, rememberScan, startJob } from "./job.ts";
-import { shortTitleOfJob } from "./protein-identity.tsx";
+import { shortJobTitle } from "./protein-identity.tsx";
 import { type Entry, readProtein } from "./protein-input.ts";
 import { findProteins, ProteinOption } from "./protein-search.tsx";
 import { NoCorpus, refuse } from "./score-form.tsx";
@@ -62,7 +62,7 @@ export function ScoreBox() {
       return true;
     }
     const job = await startJob(entries[0], motif === "" ? [] : [motif]);
-    const title = shortTitleOfJob(job);
+    const title = shortJobTitle(job);
     if (motif === "") rememberScan(job.id, title);
     else rememberJob(job.id, `${title} · ${motif}`);
     navigate(`/${motif === "" ? "scan" : "score"}/${job.id}`);
@@ -150,7 +150,7 @@ function ProteinInput(props: {
         ? { text: option.sequences, shown: shownText(option.sequences) }
         : {
             text: option.accession,
-            shown: [shortTitleOfJob({ protein: option, identifier: null }), option.accession].join(", "),
+            shown: [shortJobTitle({ protein: option, identifier: null }), option.accession].join(", "),
           },
     );
   return (

@@ -7,7 +7,7 @@ import {
   areaPath,
   linePath,
   type Plot,
-  regionsFrom,
+  findRegions,
   countResidues,
   type Span,
   thinned,
@@ -96,7 +96,7 @@ const Bars = ({ plot, values }: { plot: Plot; values: readonly (number | null)[]
 /** The title states where the threshold is reached. */
 function Prediction({ plot, data }: { plot: Plot; data: DataOf<"prediction"> }) {
   const { look, values, threshold } = data;
-  const title = `${data.title}: ${regionsFrom(values, threshold, plot.span)}`;
+  const title = `${data.title}: ${findRegions(values, threshold, plot.span)}`;
   const toY = (value: number): number => PREDICTED_HEIGHT * (1 - value);
   const at = plot.y + toY(threshold);
   return (

@@ -142,7 +142,7 @@ export function chooseTicks({ from, to }: Span, scale: number): number[] {
 }
 
 /** Ranges in which values reach a threshold, such as `1–93, 290–324`; `nowhere`, or the first ten of more. */
-export function regionsFrom(
+export function findRegions(
   values: readonly (number | null)[],
   threshold: number,
   { from, to }: Span,

@@ -43,7 +43,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
     setLive(null);
   };
   /** Around a residue, else with the match in the middle; keeps the match in view. */
-  const zoomedBy = (factor: number, at?: number): Span => {
+  const computeZoom = (factor: number, at?: number): Span => {
     const before = current.current;
     const middle = kept && contains(before, kept) ? kept : undefined;
     if (at === undefined) return centred(middle ?? before, countResidues(before) * factor, length);
@@ -54,7 +54,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
     const residues = countResidues(current.current);
     show(clamped(current.current.from + part * residues, residues, length));
   };
-  const zoom = (factor: number): void => show(zoomedBy(factor));
+  const zoom = (factor: number): void => show(computeZoom(factor));
   const keys: Record<string, () => void> = {
     ArrowLeft: () => moveBy(-0.2),
     ArrowRight: () => moveBy(0.2),
@@ -87,7 +87,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
       const steps = Math.max(-1, Math.min(1, deltaY / 100));
       preview(
         isZoom
-          ? zoomedBy(1.25 ** steps, residueUnder(event, { ...plot, span: current.current }))
+          ? computeZoom(1.25 ** steps, residueUnder(event, { ...plot, span: current.current }))
           : clamped(from + sideways / plot.scale, residues, length),
       );
       clearTimeout(resting.current);

@@ -7,7 +7,7 @@ import {
 } from "../../../src/accounts/external/active-directory.ts";
 import { readLdapOptions, readOidcOptions } from "../../../src/accounts/external/index.ts";
 import { fillFilter } from "../../../src/accounts/external/ldap.ts";
-import { normalizeUsername, isAllowed, membershipsBy } from "../../../src/accounts/external/person.ts";
+import { normalizeUsername, isAllowed, mapMemberships } from "../../../src/accounts/external/person.ts";
 import { cleanEmail, cleanText } from "../../../src/accounts/username.ts";
 import { catchCode } from "../../fixtures/service.ts";
 
@@ -83,8 +83,8 @@ describe("settings", () => {
     expect(options.allowed).toEqual(["a", "b c"]);
     expect([["B C"], ["x"], []].map((groups) => isAllowed(options, groups))).toEqual([true, false, false]);
     expect(isAllowed({ ...options, allowed: [] }, [])).toBe(true);
-    expect(membershipsBy(options.map, ["genomics"]).get("Genomics")).toBe(true);
-    expect([...membershipsBy(options.map, ["SEQUENCING", "other"])]).toEqual([
+    expect(mapMemberships(options.map, ["genomics"]).get("Genomics")).toBe(true);
+    expect([...mapMemberships(options.map, ["SEQUENCING", "other"])]).toEqual([
       ["Genomics", true],
       ["Imaging", false],
     ]);

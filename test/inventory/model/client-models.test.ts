@@ -304,7 +304,7 @@ test.each<[string, () => string, object, string]>([
   expect([status, answered.message]).toEqual([400, expect.stringContaining(message)]);
 });
 
-test("pages show a list that is for clients once there is a public view of it", async () => {
+test("pages show a list for clients if a public view of it exists", async () => {
   const view = { name: "Studies", list: "core/studies", public: true };
   expect((await lab.send("admin", "POST", "views/", view)).status).toBe(201);
   expect((await lab.send("bob", "GET", "views/?list=core/studies")).body).toMatchObject({ total: 1 });

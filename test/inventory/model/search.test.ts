@@ -227,7 +227,7 @@ test("finds, counts and ranks the same records as a plain model of the rules", a
   expect(found).toBeGreaterThan(120);
 });
 
-test("ranks old records that match exactly before many that begin so", async () => {
+test("ranks old exact matches before many newer prefix matches", async () => {
   const [first, second] = [
     await send("POST", "stocks/specimen/", { name: "Zebra", barcode: "ZEBRA" }),
     await send("POST", "stocks/specimen/", { name: "The zebra" }),

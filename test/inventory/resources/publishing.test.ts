@@ -100,7 +100,7 @@ test.each(REQUESTS)(
   },
 );
 
-test("an undo and a restored version are confirmed too", async () => {
+test("undoing and restoring a version require confirmation, too", async () => {
   const path = await addRecord();
   await lab.send("alice", "PATCH", path, { public: true });
   const hidden = await unconfirmed("PATCH", path, { public: false });
@@ -113,7 +113,7 @@ test("an undo and a restored version are confirmed too", async () => {
   expect(await isPublic(path)).toBe(true);
 });
 
-test("a permission of a group that was removed is confirmed too before it is restored", async () => {
+test("restoring a removed permission of a group requires confirmation, too", async () => {
   const path = await addRecord();
   const imaging = { groups: [{ group: "Imaging", view: true }] };
   const shared = await lab.send("alice", "PATCH", `${path}permissions/`, imaging);
