@@ -39,9 +39,9 @@ export interface AuditFilter {
   /** Milliseconds since 1970-01-01 UTC; from this on, and before that. */
   since?: number | undefined;
   until?: number | undefined;
-  /** Username; includes others who act on its behalf. */
+  /** Username; the filter also finds other actors on the user's behalf. */
   actor?: string | undefined;
-  /** The whole action, or the part before its dot. */
+  /** An action, or the part of it before the dot. */
   action?: string | undefined;
   /** Only entries before, or after, this number. */
   before?: number | undefined;
@@ -64,7 +64,7 @@ const PRINCIPAL = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_
 const UNKNOWN: Origin = { actor: null, via: "service", token: null, address: null, request: null };
 /** Entries that are read at a time. */
 const PAGE = 250;
-/** Entries that are examined at a time, because a filter may match few of them; some 5 ms. */
+/** Entries examined at a time, because a filter may match few; this takes some 5 ms. */
 const WINDOW = 20_000;
 
 /** The audit log of a database. An event recorded in a transaction is committed or rolled back with it. */

@@ -10,7 +10,7 @@ export interface Owner {
   isAdministrator: boolean;
 }
 
-/** Tells the owner of something from others who have its link. */
+/** Distinguishes the owner of a job or search from other holders of the link. */
 export interface Ownership {
   /** @throws Problem invalid_request for a bad Owner-Key */
   identify: (request: Request) => Owner;

@@ -141,11 +141,11 @@ export class SecondFactors {
   remove(user: number, action: "second_factor.disable" | "second_factor.reset"): boolean {
     return this.database
       .transaction(() => {
-        const wasOn = this.isOn(user);
+        const wasEnabled = this.isOn(user);
         this.database.query("DELETE FROM second_factor WHERE user_rid = ?").run(user);
         this.database.query("DELETE FROM recovery_code WHERE user_rid = ?").run(user);
-        if (wasOn) this.audit.recordUser(user, action);
-        return wasOn;
+        if (wasEnabled) this.audit.recordUser(user, action);
+        return wasEnabled;
       })
       .immediate();
   }

@@ -16,7 +16,7 @@ export const ACCOUNT_WINDOW = 3_600_000;
 export const LOGIN_FAILURES_ADDRESS = 100;
 export const LOGIN_WINDOW = 300_000;
 
-/** Counts attempts by key, and says how long the next one has to wait. */
+/** Counts attempts by key, and computes the delay of the next attempt. */
 export interface AttemptCounter {
   /** Seconds until another attempt is allowed; 0 if one is allowed now. */
   wait(key: string): number;

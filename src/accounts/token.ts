@@ -31,7 +31,7 @@ interface NewToken {
   expires?: number | null;
 }
 
-/** A valid token that a request was sent with: its row, and its user's. */
+/** The row of the valid token of a request, and the row of its user. */
 export interface TokenUse {
   rid: number;
   user: number;

@@ -52,7 +52,7 @@ export function base32(bytes: Uint8Array): string {
 
 /** The address that apps read from a QR code (Google Authenticator's "Key URI Format"). @param issuer where the account is */
 export function otpauthUri(secret: Uint8Array, issuer: string, username: string): string {
-  // The colon divides the two: neither may have one.
+  // The colon separates user and password: neither may contain a colon.
   const label = [issuer, username].map((part) => encodeURIComponent(part.replaceAll(":", " "))).join(":");
   const parameters = {
     secret: base32(secret),

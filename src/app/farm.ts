@@ -6,7 +6,7 @@ import type { Farm, FarmDependencies } from "../scoring/index.ts";
 import type { Log } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
-/** Identifies the server of a data directory; a copy of the directory has another owner. */
+/** Identifies the server of a data directory; a copy of the directory gets another identity. */
 function identifyOwner(dataDirectory: string): string {
   const file = "/etc/machine-id";
   const machine = existsSync(file) ? readFileSync(file, "utf8") : "";

@@ -34,7 +34,7 @@ export const check: Command = {
     if (resource !== undefined) return call.print(explained(resource));
     const { mistakes, ...resolved } = readConfig(call.sources());
     const { config } = resolved;
-    // A setting that cannot be read has its default here, with which others may not fit.
+    // An unreadable setting has its default here, which other settings may contradict.
     const unread = new Set(mistakes.map((mistake) => /^\w+/.exec(mistake)?.[0]));
     const isRead = (mistake: string): boolean =>
       !mistake
@@ -42,8 +42,10 @@ export const check: Command = {
         .split(" and ")
         .some((name) => unread.has(name));
     const host = socketPath(config) === "" ? hostMistake(config.host) : undefined;
-    const together = [...(host === undefined ? [] : [host]), ...findInvalidSettings(config)].filter(isRead);
-    refuseMistakes([...mistakes, ...together]);
+    const allMistakes = [...(host === undefined ? [] : [host]), ...findInvalidSettings(config)].filter(
+      isRead,
+    );
+    refuseMistakes([...mistakes, ...allMistakes]);
     const name = call.value("--ldap");
     if (name !== undefined) {
       const password = call.has("--password-stdin") ? await readPassword() : undefined;

@@ -110,7 +110,7 @@ function readTarget(call: Call): Target {
 
 const PACKAGED_UNIT = layout("/usr").unit;
 
-/** Two units of one name would hide each other. */
+/** Two units with the same name would hide each other. */
 function refusePackaged(unit: string): void {
   if (unit === PACKAGED_UNIT || !existsSync(PACKAGED_UNIT)) return;
   throw new Problem(

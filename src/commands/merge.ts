@@ -18,7 +18,7 @@ export const merge: Command = {
       throw new Problem("conflict", `${output} already exists. Remove it, or choose another --output.`);
     const shards = orderedShards(call.operands);
     if (output !== undefined) return writeDurably(output, merged(shards));
-    // Output cannot be taken back, so all hashes are checked before the first byte.
+    // Output cannot be withdrawn, so all hashes are checked before the first byte.
     for (const shard of shards) for (const _ of readResults(shard));
     // Chunks share a buffer, which a slow reader may not have emptied yet.
     for (const chunk of merged(shards)) await call.print(chunk.slice());

@@ -13,7 +13,7 @@ const BAR = 24;
 
 type Output = { write(chunk: string): unknown; isTTY?: boolean };
 
-/** @param watched something reads the lines of a pipe as they come */
+/** @param watched whether a program reads the lines of a pipe as they arrive */
 export function progressLine(
   output: Output,
   watched = false,

@@ -139,7 +139,7 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
   return printScored(call, results, { head, print, tail }, output, shown);
 }
 
-/** The head of a format that is text, and how it prints a part; JSON has neither. */
+/** The head of a text format, and its printer of parts; JSON has neither. */
 function textPrinter(name: ScanFormatName) {
   const format: TableFormat | undefined = name === "json" ? undefined : TABLE_FORMATS[name];
   if (!format || "isWorkbook" in format) return { head: "", printPart: null };

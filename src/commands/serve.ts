@@ -16,7 +16,7 @@ export const serve: Command = {
     const { config } = call.configuration();
     logEverything(call.streams);
     const service = await listen(config);
-    // Signals count from before the message: its reader may answer it with one.
+    // Signals are handled before the message is printed: its reader may answer with a signal.
     const stopped = untilStopped(service, call.streams);
     const about = { version: VERSION, commit: COMMIT, url: service.url };
     announce(call.streams, "start", `labd ${VERSION} serves ${service.url} from ${config.data_dir}`, about);

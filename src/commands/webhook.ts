@@ -40,7 +40,7 @@ const action = (declaration: Omit<Action, "run">, work: Work): Action => ({
     }),
 });
 
-/** The webhook with this id, or the only one whose id begins so. @throws Problem not_found, conflict */
+/** The webhook with this id or unique beginning of an id. @throws Problem not_found, conflict */
 function resolveWebhook({ store }: Webhooks, { operands: [typed] }: Call): Webhook {
   const found = store.list().filter(({ id }) => id === typed || (typed.length >= 4 && id.startsWith(typed)));
   if (found.length === 0)

@@ -129,7 +129,7 @@ async function readProblem(response: Response): Promise<Problem> {
   try {
     message = String((JSON.parse(text) as { message?: string }).message ?? message);
   } catch {
-    // Something other than labd answered: show its text.
+    // Another program than labd answered: show its text.
   }
   return new Problem(CODES[response.status as keyof typeof CODES] ?? "invalid_request", message);
 }

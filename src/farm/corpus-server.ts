@@ -53,9 +53,9 @@ export class CorpusServer {
   }
 
   #read(path: string, read: CorpusRead): AsyncGenerator<Uint8Array> {
-    const what = `${this.address}${path}`;
+    const resource = `${this.address}${path}`;
     const open = (from: number, signal: AbortSignal): Promise<Response> =>
-      fetch(what, {
+      fetch(resource, {
         signal,
         // The token is for this server only.
         redirect: "manual",
@@ -65,17 +65,17 @@ export class CorpusServer {
           ...(from > 0 ? { Range: `bytes=${from}-` } : {}),
         },
       });
-    return download(open, { what, ...read, refused: (status) => this.#refusal(status, what) });
+    return download(open, { what: resource, ...read, refused: (status) => this.#refusal(status, resource) });
   }
 
-  #refusal(status: number, what: string): Problem | undefined {
+  #refusal(status: number, resource: string): Problem | undefined {
     if (status === 404)
-      return new Problem("not_found", `${what} does not exist: the server has no such corpus.`);
+      return new Problem("not_found", `${resource} does not exist: the server has no such corpus.`);
     if (status !== 401 && status !== 403) return undefined;
     const remedy =
       this.token === undefined
         ? "requires a token of an account on that server"
         : "rejected the token: give a valid token of that server";
-    return new Problem("unauthenticated", `${what} ${remedy}.`);
+    return new Problem("unauthenticated", `${resource} ${remedy}.`);
   }
 }

@@ -103,7 +103,7 @@ export class Dispatcher implements Farm {
     this.#families = new FamilyDispatcher(dependencies.background, options.log, options.lostAfter);
     this.#timer = setInterval(() => {
       // Set while a turn waits for Redis, too.
-      this.#updateAway();
+      this.#updateOutage();
       this.#families.expire();
       this.wake();
     }, options.interval ?? 1000);
@@ -225,7 +225,7 @@ export class Dispatcher implements Farm {
       this.#last.workers = now;
     }
     if (!this.#isRefused) this.#state = { state: "there", cause: null };
-    this.#updateAway();
+    this.#updateOutage();
     if (!this.#isAway || this.#isRefused) await this.#offer(now);
     if (this.#isAway && this.options.mode !== "never") await this.#withdrawWaiting();
     await this.#computeFamilies(redis);
@@ -338,7 +338,7 @@ export class Dispatcher implements Farm {
   }
 
   /** Decides whether the pool has to work without the farm. */
-  #updateAway(): void {
+  #updateOutage(): void {
     const isMissing =
       !this.#ownsQueue ||
       this.#state.state !== "there" ||

@@ -14,7 +14,7 @@ import type { WorkerRecord } from "./redis-records.ts";
 interface OfferedTask {
   task: BackgroundTask;
   request: FamilyRequest;
-  /** The request as it was sent. */
+  /** The request as the client sent it. */
   text: string;
   /** Time of performance.now() at which the task was last seen, waiting or at a worker. */
   seen: number;

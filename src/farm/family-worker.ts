@@ -90,7 +90,7 @@ export class FamilyWorker implements IdleWork {
       const task = new RemoteTask({ ticket: 0, corpusPath: corpus.path, members });
       this.#tasks.set(id, task);
       if (failure !== null) task.fail(failure);
-      // While it was taken, work may have ended.
+      // Work may have ended while the task was taken.
       else if (!this.#source) task.giveUp();
       else this.#waiting.push(task);
       wake();

@@ -39,7 +39,7 @@ export interface FarmWorkerOptions {
   interval?: number;
   /** Milliseconds after which a corpus that was unavailable is asked for again. */
   retryAfter?: number;
-  /** Milliseconds after which another worker takes the job of a lost one. */
+  /** Milliseconds after which another worker takes the job of a lost worker. */
   lock?: number;
 }
 
@@ -98,7 +98,7 @@ export class FarmWorker {
     });
   }
 
-  /** Connects, registers, and takes jobs as soon as there are some of its kind. */
+  /** Connects, registers, and takes jobs for its version and corpus as soon as they arrive. */
   async start(): Promise<void> {
     this.#redis = await connectRedis(this.options.address, "patient", this.options.log);
     this.#redis.on("close", () => (this.#isRedisChecked = false));

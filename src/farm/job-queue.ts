@@ -16,7 +16,7 @@ import {
 const PRIORITY_UNIT = 2 ** 32;
 /** and the time of a retry and the order of arrival in another. */
 const DELAY_UNIT = 2 ** 12;
-/** Milliseconds by which that time may differ from ours: it comes from the clock of a worker. */
+/** Milliseconds by which the clock of a worker may differ from the server's. */
 const [MAX_AHEAD, MAX_BEHIND] = [60_000, 5000];
 
 /** The outcome of a job that ended, or left the queue. */
@@ -101,7 +101,7 @@ export class JobQueue {
     for (let i = 0; i < delayed.length; i += 2) {
       const ahead = Number(delayed[i + 1]) / DELAY_UNIT - now;
       if (ahead <= MAX_AHEAD && ahead >= -MAX_BEHIND) continue;
-      // A worker may have it by now.
+      // A worker may have taken the job by now.
       await (await this.queue.getJob(delayed[i]))?.promote().catch(() => {});
     }
   }

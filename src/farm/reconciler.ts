@@ -76,7 +76,7 @@ export class Reconciler {
     if (isCurrent) this.priority.started(priority);
   }
 
-  /** Jobs that no worker has any more, without an outcome: they wait again, or are gone. */
+  /** Jobs without an outcome that their workers have lost: they wait again, or are lost. */
   async #returned(queue: JobQueue, ids: readonly string[], isCurrent: boolean): Promise<void> {
     const { jobs } = this.dependencies;
     const holders = await queue.holders(ids);

@@ -5,7 +5,7 @@ import { writeDurably } from "../platform/durable-file.ts";
 import { calibrationPath, corpusPath, emptyCorpus, openCorpusFile } from "../scoring/index.ts";
 import type { ServerRecord } from "./redis-records.ts";
 
-/** A corpus with the content that the server scores on; null path: the empty one. */
+/** The corpus with the content of the server's corpus; a null path means the empty corpus. */
 export interface VerifiedCorpus {
   hash: string;
   path: string | null;

@@ -61,7 +61,7 @@ export function searchNames(
   return { total, proteins: orderByName(corpus, best, keys, text).slice(0, limit) };
 }
 
-/** Rank of a species among the preferred ones, 0 for others. */
+/** Rank of a species among the preferred species, 0 for others. */
 function speciesRank(words: string): number {
   const taxon = /(?<= )\d+(?= )/.exec(words)?.[0];
   return (taxon !== undefined && placeByTaxon.get(taxon)) || 0;

@@ -16,7 +16,7 @@ export interface RankedMatch {
   qIs: PValueKind | null;
   /** Number of its group of overlapping matches, from 1; groups are numbered by their best match. */
   group: number;
-  /** True if it is the best of its group. */
+  /** True if the match is the best of its group. */
   isBest: boolean;
   /** Mean predicted disorder, 0..1; null in results of earlier versions. */
   disorder: number | null;

@@ -46,7 +46,7 @@ export function mount<Dependencies>(
 }
 
 /** The used parts of Elysia's context: a handler that takes the whole context makes Elysia prepare all parts. */
-interface Picked {
+interface SelectedFields {
   request: Request;
   params?: Record<string, string | null>;
 }
@@ -56,7 +56,7 @@ type Any = StandardSchema<never>;
 function makeHandler<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
   { guards, dependencies, readBody = (request) => readJson(request) }: MountOptions<Dependencies>,
-): ({ request, params }: Picked) => unknown {
+): ({ request, params }: SelectedFields) => unknown {
   const { access, confirmed, parses, ifMatch = false, query: parameters } = about;
   const guard = findGuard(access, guards);
   const input: DeclaredInput = {

@@ -85,7 +85,7 @@ export type Content = Record<string, { schema: object; example?: unknown }>;
 /** A value, or a function that makes it when the OpenAPI document is requested: schemas of many lists take memory. */
 export type Deferred<Value extends object> = Value | (() => Value);
 
-/** The value of a deferred one. */
+/** Resolves a deferred value. */
 export const resolveDeferred = <Value extends object>(given: Deferred<Value>): Value =>
   typeof given === "function" ? given() : given;
 

@@ -19,7 +19,7 @@ function runningFile(): string {
   return path.endsWith(" (deleted)") ? RUNNING : path;
 }
 
-/** Puts what a process of the server prints, such as the report of a crash, into the log as one line. */
+/** Logs the output of a process of the server, such as a crash report, as one line. */
 export async function logOutput(output: ReadableStream<Uint8Array>, log: Log, event: string): Promise<void> {
   const text = await new Response(output).text().catch(String);
   if (text.trim() !== "") log.problem(event, { cause: text.trim().slice(0, MAX_OUTPUT) });

@@ -49,7 +49,7 @@ export class ReminderSender {
   #timer: Timer | undefined;
   #polling: Promise<void> | undefined;
   #scanned = Number.NEGATIVE_INFINITY;
-  /** The mail server failed: wait until then. */
+  /** Time until which e-mails wait after a failure of the mail server. */
   #pausedUntil = 0;
   #closing = false;
   /** The database may be closed. */

@@ -77,7 +77,7 @@ export interface WebhookParts {
 
 const Id = "Id of the webhook.";
 const ofOne = { access: "signedIn", params: { id: Id }, errors: [404] } as const;
-const ofDelivery = {
+const deliveryAccess = {
   access: "signedIn",
   params: { id: Id, delivery: ["Id of the delivery.", "msg_0f0e0d0c0b0a49088706050403020100"] },
   errors: [404],
@@ -159,13 +159,13 @@ export const webhookOperations = [
     },
   }),
   operation("GET /api/webhooks/:id/deliveries/:delivery/", {
-    ...ofDelivery,
+    ...deliveryAccess,
     summary: "Get a delivery",
     returns: DeliveryAnswer,
     run: ({ caller, params }, { store }: WebhookParts) => showDelivery(findDelivery(store, caller, params)),
   }),
   operation("POST /api/webhooks/:id/deliveries/:delivery/redeliver/", {
-    ...ofDelivery,
+    ...deliveryAccess,
     summary: "Repeat a delivery",
     description: "The id of the delivery stays the same.",
     returns: DeliveryAnswer,

@@ -143,7 +143,7 @@ describe("archives of eLabFTW", () => {
     expect(notes.at(-1)).toContain("export.csv: CSV Export");
   });
 
-  test("a dry run reports the same and writes nothing", async () => {
+  test("a dry run returns the same report and writes nothing", async () => {
     const before = await total();
     const tried = await send(elabftw(), "dry_run=1");
     expect([tried.report.created, tried.report.batch, await total()]).toEqual([1, null, before]);

@@ -107,7 +107,7 @@ describe("limits of JSON Patches", () => {
     expect((await patch(id, add(1001))).body.message).toBe(`patch: ${exceeded(LIMITS.operations)}`);
   });
 
-  test.each([22, 30])("rejects %d copies that double a value", async (count) => {
+  test.each([22, 30])("a patch rejects %d copies that double a value", async (count) => {
     const id = await type(many(4, (i) => [`n${i}`, "x".repeat(20)]));
     const copies = many(count, () => ({ op: "copy", from: "/value_choices", path: "/value_choices/-" }));
     const { status, body } = await patch(id, copies);

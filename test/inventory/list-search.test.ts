@@ -61,7 +61,7 @@ describe("returns what GET returns for", () => {
     }
   });
 
-  test("parameters of the URL and of a form", async () => {
+  test("accepts parameters in the URL and in a form", async () => {
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
     const sent = { headers, body: "label=drawer&label=Shelf+1" };
     const { body } = await lab.ask("POST", "locations/search?fields=label", sent);

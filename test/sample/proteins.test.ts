@@ -177,7 +177,7 @@ describe("README of the sample", () => {
     expect(sequences.get("P11745")).toHaveLength(407);
   });
 
-  test("states the right counts", () => {
+  test("the page states the right counts of proteins and families", () => {
     expect(counts("P35222")).toEqual(["11", "12"]);
     expect(counts("P03129")).toEqual(["23", "24"]);
     expect(counts("P49407")).toEqual(["6", "20"]);

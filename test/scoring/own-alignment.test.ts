@@ -146,7 +146,7 @@ describe("reads", () => {
     expect(read.map(({ letters }) => letters)).toEqual(rows.map(({ letters }) => letters));
   });
 
-  test("A3M with insertions at both ends", () => {
+  test("reads A3M with insertions at both ends", () => {
     const letters = readAlignmentText(">q\nMKLV\n>h\naMK.cLIde\n>g\nM-LV\n").map((row) => row.letters);
     expect(letters).toEqual(["-MK-LV--", "AMKCLIDE", "-M--LV--"]);
   });

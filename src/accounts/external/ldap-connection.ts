@@ -12,7 +12,7 @@ export interface LdapServer {
   caFile: string;
 }
 
-/** A filter (RFC 4515), or an attribute with a value as `LdapEntry` has it. */
+/** A filter (RFC 4515), or an attribute with a value in the form of `LdapEntry`. */
 export type LdapFilter = string | { attribute: string; value: string };
 
 export interface LdapEntry {

@@ -44,17 +44,17 @@ export async function recheckDirectory(parts: RecheckOptions): Promise<RecheckRe
   const checked: Checked[] = [];
   for (const identity of identities.listByProvider("ldap")) {
     const username = accounts.readActor(identity.user).username!;
-    // An administrator disabled it here.
+    // An administrator disabled the account here.
     if (identity.suspended === null && !identities.canSignIn(identity.user, "ldap")) continue;
     const person = await lookUpIdentity(options, { ...identity, username });
     const isAdmitted = person !== undefined && !person.disabled && isAllowed(options, person.groups);
     checked.push({ identity, username, person, isAdmitted });
   }
-  const leaving = checked.filter(({ identity, isAdmitted }) => !isAdmitted && identity.suspended === null);
-  if (leaving.length > MAX_UNCHECKED && leaving.length * 2 > checked.length)
+  const departing = checked.filter(({ identity, isAdmitted }) => !isAdmitted && identity.suspended === null);
+  if (departing.length > MAX_UNCHECKED && departing.length * 2 > checked.length)
     throw new Problem(
       "conflict",
-      `${leaving.length} of ${checked.length} accounts are missing from the directory or not in an allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
+      `${departing.length} of ${checked.length} accounts are missing from the directory or not in an allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
     );
   await getWriteLock(database).free();
   return checked.map((one) => apply(one, parts));

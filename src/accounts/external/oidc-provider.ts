@@ -4,7 +4,7 @@ import type * as oauth from "oauth4webapi";
 import { cleanEmail, cleanText } from "../username.ts";
 import type { Admission, Person } from "./person.ts";
 
-/** An OpenID Connect provider, and who of its users may sign in. */
+/** An OpenID Connect provider, and the users who may sign in. */
 export interface OidcOptions extends Admission {
   issuer: string;
   clientId: string;

@@ -9,7 +9,7 @@ import { Problem } from "../../problem.ts";
 
 export interface Batch<Value> {
   kind: BatchKind;
-  /** Row of the batch that this one undoes. */
+  /** Row of the batch that this batch undoes. */
   undoes?: number;
   /** The planned writes, if they were computed beforehand. */
   planned?: readonly RecordWrite[] | undefined;

@@ -142,7 +142,7 @@ export function withParameter(call: Call, name: string, value: string): string {
   return `${requestUrl(call)}?${parameters.toString()}`;
 }
 
-/** The JSON body, without the `results` that clients of the flat form wrap it in. */
+/** The JSON body, without the wrapper `results` of clients of the flat form. */
 export const readBody = async (call: Call): Promise<Json> => unwrap(await readJsonBody(call));
 
 export function unwrap(value: Json): Json {

@@ -18,7 +18,7 @@ export const listTag = (body: string, format = "json"): string => `W/"${digest(b
 export const stateTag = (call: Pick<Call, "state" | "store">, key: string): string =>
   `W/"s${Bun.hash(`${call.state ?? readState(call)} ${key}`).toString(36)}"`;
 
-/** The state of the database as this process counts it; the counter restarts with the process. */
+/** The state of the database as a counter of this process, which restarts with the process. */
 export const readState = ({ store }: Pick<Call, "store">): string =>
   `${process.pid} ${performance.timeOrigin} ${store.statements.state()}`;
 

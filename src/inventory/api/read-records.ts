@@ -65,7 +65,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   return sendJson(call, json, { format, headers });
 }
 
-/** Parameters with which a list that may be bare has its envelope. */
+/** Parameters that give a bare list its envelope. */
 const ENVELOPE_PARAMETERS = ["format", "page", "page_size", "as_of", "explain"];
 
 /** GET of a list that clients read without an envelope; undefined if they ask for something else than the whole list. */

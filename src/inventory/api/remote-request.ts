@@ -22,7 +22,7 @@ export interface RemoteRequest {
   call: { method: string; base: string; path: string; actor: Actor; maxBytes: number };
   params: Record<string, string>;
   query: unknown;
-  /** The validated body, of operations that declare one. */
+  /** The validated body, for operations that declare a body. */
   body: unknown;
   /** State of the database before the request, for entity tags. */
   state: string;

@@ -3,7 +3,7 @@ import { type Call, respond } from "./call.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 
-/** JSON for programs, or for people: the platform shows it on a page. */
+/** JSON for programs; the platform shows it to people as a page. */
 type JsonFormat = Extract<Format, "json" | "api">;
 
 /** JSON text in the negotiated format; 304 if the client has it. `headers` has its ETag. */

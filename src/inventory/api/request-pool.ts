@@ -132,7 +132,7 @@ export class RequestPool {
     return new Response(this.#streamBody(process, bytes!, describe), init);
   }
 
-  /** The rest of a body after its first bytes, one piece at a time. */
+  /** The remaining body after its first bytes, one piece at a time. */
   #streamBody(
     process: RequestProcess,
     first: Uint8Array,
@@ -299,7 +299,7 @@ class RequestProcess {
     });
     void logOutput(this.#child.stderr as ReadableStream<Uint8Array>, options.log, "request process");
     this.#uncount = trackMemory(this.pid, () => this.#endUnneeded());
-    // An idle one must not keep the server from ending.
+    // An idle process must not keep the server from ending.
     this.#child.unref();
     const late = setTimeout(() => this.end(), MAX_WAIT);
     ready.promise.catch(() => {}).finally(() => clearTimeout(late));

@@ -86,7 +86,7 @@ function open({ database: path, writes }: RemoteRequest): void {
   try {
     setPriority(Math.min(getPriority() + NICENESS[writes ? "write" : "read"], 19));
   } catch {
-    // A container may forbid it.
+    // A container may forbid the call.
   }
   database = writes ? openWriter(path) : openReader(path);
   if (writes) getWriteLock(database).acquire = acquireLock;

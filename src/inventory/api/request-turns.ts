@@ -19,7 +19,7 @@ export const callerKey = (user: number | null, network: string): string =>
 
 const isAnonymous = ({ key }: { key?: string | undefined }): boolean => key?.startsWith("network ") ?? false;
 
-/** A process, as far as turns depend on it. */
+/** The properties of a process that the scheduler needs. */
 export interface Turn {
   /** Key of the caller on whose behalf the process works; undefined while idle. */
   readonly key: string | undefined;

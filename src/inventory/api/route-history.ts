@@ -58,7 +58,7 @@ const FEED = Type.Object(
   { $id: "ChangeFeed" },
 );
 const HISTORY = { ...pageSchema(CHANGE), description: "Changes, latest first." };
-/** A component, as all histories have it. */
+/** A component of the schema, shared by all histories. */
 const HISTORY_FIELD = {
   $id: "history_field",
   ...inQuery("field", "Only changes of this field, such as the amount."),

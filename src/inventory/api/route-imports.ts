@@ -193,7 +193,7 @@ async function importFile(
   return sendReport(await run.done, options);
 }
 
-/** Answers with the report or, if they were asked for, with all changes. */
+/** Answers with the report or, on request, with all changes. */
 function sendReport({ report, table }: Imported, { dryRun, listsChanges }: ImportOptions): Response {
   if (listsChanges && report.errors.length === 0) return respond(streamTable(table), 200, MEDIA_TYPES.csv);
   const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };

@@ -125,7 +125,7 @@ export async function prepareSearch(database: Database, clock: Clock): Promise<v
   try {
     await Promise.all(openStore(database, clock).search.loading(request));
   } catch {
-    // The first search reads it, or reports a damaged database.
+    // The first search reads the row sets, or reports a damaged database.
   }
 }
 

@@ -36,7 +36,7 @@ const USAGE = {
   free: COUNT,
 };
 export const SPACE = nullable(
-  Type.Object(USAGE, { description: "Null if no location inside has a grid or a capacity." }),
+  Type.Object(USAGE, { description: "The number; null if no location inside has a grid or a capacity." }),
 );
 
 const PLACE = Type.Object({ id: TEXT, label: TEXT });
@@ -149,7 +149,7 @@ const EVICTION = Type.Object(
       Type.Object({
         position: TEXT,
         record: nullable(Type.Object({ segment: TEXT, id: TEXT, name: TEXT }), {
-          description: "Null if the caller may not view it.",
+          description: "The record; null if the caller may not view it.",
         }),
       }),
     ),
@@ -272,7 +272,7 @@ const evictionOperation = () =>
       }),
   });
 
-/** A slot with the name of its location that cannot be mistaken. */
+/** A slot with the unique name of its location. */
 function named({ store, actor }: Call, { location, position }: Slot, spaces: readonly Space[]) {
   const { rid } = spaces.find(({ id }) => id === location.id)!;
   const unique_path = store.reader.uniquePaths(LOCATION, [rid], actor).get(rid) ?? location.label;

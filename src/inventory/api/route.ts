@@ -42,7 +42,7 @@ export interface InventoryOptions {
   pool?: RequestPool;
 }
 
-/** The further addresses of the lists; the reference leaves them out. */
+/** The additional addresses of the lists, which the reference omits. */
 export const inventoryAliases = (): Aliases =>
   RESOURCES.flatMap((resource) => {
     const { segment, aliases = [], forClients } = resource;

@@ -12,7 +12,7 @@ import {
 } from "../../platform/ro-crate.ts";
 import type { ZipEntry } from "../../platform/zip-file.ts";
 
-/** A record for an archive, as its reader may view it. */
+/** A record for an archive, as far as its reader may view it. */
 export interface ArchivedRecord {
   id: string;
   name: string;
@@ -43,7 +43,7 @@ export const RECORD_FILES = ["record.json", "history.json"] as const;
 /** The prefix before the name of an annotation type in the name of a property. */
 export const ANNOTATION_PROPERTY = "annotations.";
 
-/** Fields that are no measured values: they have terms of schema.org, or concern access. */
+/** Fields other than measured values: they have terms of schema.org, or concern access. */
 const NOT_MEASURED = new Set([
   "id",
   "description",

@@ -211,7 +211,7 @@ export class ElnImporter {
     return added;
   }
 
-  /** A text as a note has room for it; the whole of a longer one becomes a file. */
+  /** A text cut to the length of a note; the whole text becomes a file. */
   #fitted({ files }: ElnRecord, text: string, name: string): string {
     if (text.length <= NOTE_LENGTH) return text;
     const content = new TextEncoder().encode(text);

@@ -49,9 +49,9 @@ export interface ElnNote {
 }
 
 export interface ElnArchive {
-  /** Name of the program that wrote it. */
+  /** Name of the program that wrote the archive. */
   publisher: string;
-  /** Segment of the list, if labd wrote it. */
+  /** Segment of the list, if labd wrote the archive. */
   list: string | undefined;
   columns: ElnColumn[];
   records: ElnRecord[];

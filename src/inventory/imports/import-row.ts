@@ -110,7 +110,7 @@ export class RowImporter {
         if (rid !== undefined && "position" in this.#makeBody(cells, rid))
           moved.push([this.target.resource, rid]);
       } catch (error) {
-        // `write` reports it.
+        // `write` reports the error.
         if (!(error instanceof Problem)) throw error;
       }
     }
@@ -132,7 +132,7 @@ export class RowImporter {
       this.create(number, cells);
       return "created";
     }
-    // This import made it for the path of an earlier row; this row describes it.
+    // This import created the location for the path of an earlier row; this row describes it.
     const isMade = this.paths.adopt(rid);
     if (!isMade && this.target.options.matching === "none" && isPath(this.#collectCells(cells)))
       throw invalidField(PATH, `There is already a location with this path. ${CHOOSE}`);
@@ -314,7 +314,7 @@ export class RowImporter {
     return changed;
   }
 
-  /** The value with the location or unit that a text in its place means. */
+  /** The value, in which the text of a location or unit is replaced by its id. */
   #resolve(field: Field, read: ReturnType<typeof cellValue>): ReturnType<typeof cellValue> {
     if (typeof read.value !== "string") return read;
     if (field.to === "location") return this.paths.locate(read.value);

@@ -69,7 +69,7 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   });
 }
 
-/** Annotations of records of this list, and others that were made for it. */
+/** Annotation types in use in this list, and types made for it. */
 function annotationColumns(store: Store, resource: Resource, actor: Actor): [string, AnnotationType][] {
   const named = withAnnotations(store.resources, resource, actor);
   return (named.annotations?.offered() ?? [])

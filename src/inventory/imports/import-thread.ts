@@ -28,7 +28,7 @@ export interface ImportTask extends ImportRequest {
   checkpoints: boolean;
   /** Id in the table import_file, if the import is stored there. */
   stored: string | null;
-  /** A 32-bit number; other than 0 it cancels the import. */
+  /** A 32-bit number; any value except 0 cancels the import. */
   cancelled: SharedArrayBuffer;
 }
 

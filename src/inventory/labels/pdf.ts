@@ -178,7 +178,7 @@ function cut(text: string, rows: number, fits: Fits): string[] {
   return [...lines.slice(0, rows - 1), shorten(lines.slice(rows - 1).join(" "), "end", fits)];
 }
 
-/** The text without as much of one side as needed, with an ellipsis there. */
+/** The text shortened on one side until it fits, with an ellipsis. */
 function shorten(text: string, side: "start" | "end", fits: Fits): string {
   const letters = [...text];
   const shown = (): string => {

@@ -16,7 +16,7 @@ export interface ScannedRecord {
   by: "id" | "barcode";
 }
 
-/** Records of one list that are returned for an ambiguous code. */
+/** Maximum number of records of one list for an ambiguous code. */
 const MAX_FOUND = 10;
 
 /**

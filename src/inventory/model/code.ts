@@ -34,7 +34,7 @@ export function parseCode(code: string): string | undefined {
   return whole === undefined ? idPrefix(code) : String(whole);
 }
 
-/** Records whose id begins so. */
+/** Condition on records whose id begins with the typed text. */
 export const hasId = (beginning: string): Condition =>
   // "g" sorts after every digit and the hyphen.
   and(compare(["id"], ">=", beginning), compare(["id"], "<", `${beginning}g`));

@@ -27,7 +27,7 @@ export interface FieldForm {
   hint?: string;
   /** Heading of the section of the form, such as Stock; by default the first section. */
   group?: string;
-  /** The field to whose right forms have it. */
+  /** The field to the left of this field in forms. */
   beside?: string;
   /** The field that completes its value: the unit of an amount, the position in a location. Both stand together. */
   suffix?: string;
@@ -46,7 +46,7 @@ export interface FieldForm {
   advanced?: true;
   /** Other fields imply the value: forms leave the field out. */
   omitted?: true;
-  /** Copies of a record do not have its value. */
+  /** Copies of a record do not copy the value. */
   copied?: false;
   /** Only administrators may change the field. */
   administrators?: true;
@@ -61,7 +61,7 @@ export interface FieldForm {
   derivedFrom?: string;
   /** Values in words, and a remark about each. Forms offer these. */
   words?: Readonly<Record<string, readonly [word: string, remark?: string]>>;
-  /** Offers them as cards with a remark and an icon. */
+  /** Offers the choices as cards with a remark and an icon. */
   cards?: true;
   /** Words that are offered only if a record has the value already. */
   seldom?: readonly string[];
@@ -113,7 +113,7 @@ export interface Field {
   example?: Json;
   /** No two records that the same caller may view may have the same value. */
   unique?: boolean;
-  /** The validity of its values depends on other records, or that of other records on it. */
+  /** The validity of values depends on other records, or other records depend on the values. */
   dependent?: true;
   /** Reference: name of the resource it points to. */
   to?: string;
@@ -357,7 +357,7 @@ export const choosePrinter = ({ kind, day }: Field): ((value: Stored) => Json) =
 function parseNumber(text: string): number | undefined {
   const plain = text.trim();
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(plain) ? Number(plain) : Number.NaN;
-  // A double would round it.
+  // A double would round the number.
   if (/^[+-]?\d+$/.test(plain) && !Number.isSafeInteger(value)) return undefined;
   return Number.isFinite(value) ? value : undefined;
 }

@@ -6,7 +6,7 @@ import { capitalized } from "../../platform/words.ts";
 
 /** The answer to OPTIONS of a list. */
 
-/** Types as the metadata of Django REST framework calls them. */
+/** Names of the types in the metadata of Django REST framework. */
 const METADATA_TYPES: Record<Field["kind"], string> = {
   text: "string",
   flag: "boolean",
@@ -19,7 +19,7 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
   computed: "field",
 };
 
-/** The name of a field or a list as people read it. */
+/** The readable name of a field or list. */
 export const makeLabel = (name: string): string =>
   name === "id" ? "ID" : capitalized(name.replaceAll("_", " "));
 

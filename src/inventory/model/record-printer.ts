@@ -133,7 +133,7 @@ const wrapped =
 
 /** The columns that the printers of one representation read. */
 class Columns {
-  /** Expressions by the name that the row has them under. */
+  /** SQL expressions by the name of their column in the row. */
   readonly selected = new Map<string, string>();
   readonly paths = new Map<string, { of: Resource; column: string }>();
   readonly #annotationTypes = new Set<number>();

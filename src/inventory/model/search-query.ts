@@ -11,7 +11,7 @@ const EXCERPT = 120;
 export interface SearchQuery {
   /** Barcodes that are meant exactly: as typed, and in upper case. */
   codes: readonly string[];
-  /** The id that is meant, or its beginning. */
+  /** The id that a code names, or its beginning. */
   id: string | undefined;
   /** Folded, with single spaces. */
   phrase: string;
@@ -87,8 +87,8 @@ export const isMeant = (resource: Resource, { codes, id, phrase }: SearchQuery):
     id === undefined || resource.fields.id.kind !== "uuid" ? NEVER : hasId(id),
   );
 
-/** Records whose name or barcode begins so. */
-export const beginsSo = (resource: Resource, { codes, phrase }: SearchQuery): Condition =>
+/** Condition on records whose name or barcode begins with the typed text. */
+export const beginsWithPhrase = (resource: Resource, { codes, phrase }: SearchQuery): Condition =>
   or(
     ...searchedNames(resource).map((name) => compare([name], "istartswith", phrase)),
     ...(Array.from(phrase).length < TRIGRAM ? [] : compareBarcode(resource, "startswith", codes)),
@@ -100,7 +100,7 @@ const compareBarcode = (
   codes: readonly string[],
 ): Condition[] => ("barcode" in fields ? codes.map((code) => compare(["barcode"], operator, code)) : []);
 
-/** The parts of a record in which the search can find it. */
+/** The parts of a record that the search examines. */
 export const FOUND_BY = ["barcode", "id", "name", "description", "annotation", "note", "attachment"] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
 

@@ -41,7 +41,7 @@ export const changedFields = (
 /** The shown field of a referenced record; undefined if the record no longer exists. */
 export type ReferencePrinter = (far: Resource, column: string, rid: number) => Stored | undefined;
 
-/** A stored value as a flat answer shows it to one reader. Ids of single references are shown to everyone. */
+/** A stored value in the flat format, as one reader may view it. Ids of single references are shown to everyone. */
 export function printStored(
   resource: Resource,
   name: string,

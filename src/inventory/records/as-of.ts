@@ -234,7 +234,7 @@ function listValues(resource: Resource): Map<string, string> {
     if (column === "rid") continue;
     const { nullable, initial = null } = resource.fields[name];
     const extracted = `json_extract(c.after, '$.${name}')`;
-    // Changes from before a field was added do not have it.
+    // Changes that precede the addition of a field do not contain the field.
     const value = nullable || initial === null ? extracted : `coalesce(${extracted}, ${literal(initial)})`;
     values.set(column, value);
     const { folded } = resource.fields[name];

@@ -23,7 +23,7 @@ export const toContent = (bytes: Uint8Array): FileContent => ({
   bytes: () => bytes,
 });
 
-/** A file as a request sends it. */
+/** A file in the form in which a request sends it. */
 export interface Upload {
   name: string;
   /** True if the request named the file. */

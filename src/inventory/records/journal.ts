@@ -10,7 +10,7 @@ import type { Statements } from "./statements.ts";
 /** The record of a batch. */
 export interface BatchInfo {
   kind: BatchKind;
-  /** Row of the batch that this one undoes. */
+  /** Row of the batch that this batch undoes. */
   undoes?: number;
   /** True if `written` stays empty, to save memory if nobody reads it. */
   skipsEvents?: boolean;

@@ -4,7 +4,7 @@ import { EACH_ROW, plan, visibleOnly } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { RowSet } from "../model/row-set.ts";
 import {
-  beginsSo,
+  beginsWithPhrase,
   containsWord,
   excerpt,
   type FoundBy,
@@ -183,7 +183,7 @@ class ListSearch {
   hits(query: SearchQuery, parts: SearchedParts): Hits {
     const hits: Hits = { rids: new Set(), more: false };
     this.#add(hits, this.#indexed(isMeant(this.resource, query)));
-    this.#add(hits, this.#indexed(beginsSo(this.resource, query)));
+    this.#add(hits, this.#indexed(beginsWithPhrase(this.resource, query)));
     if (hits.more || query.indexed.length === 0) return hits;
     this.#add(hits, this.#withOwnWords(query.words, MOST_FOUND));
     if (!hits.more) this.#add(hits, this.#findWithParts(query, parts));
@@ -243,14 +243,14 @@ class ListSearch {
     const rows = this.#rows(condition, most);
     const some = this.#newest(rows);
     if (some.more || rows.length < most) return some;
-    return this.#newest(most < MANY_ROWS ? this.#viewableAmong(condition) : this.#rows(condition));
+    return this.#newest(most < MANY_ROWS ? this.#selectViewable(condition) : this.#rows(condition));
   }
 
   /** Rows whose names and descriptions have all of the words, the newest ones. */
   #withOwnWords(words: readonly string[], most: number): Found {
     const { resource, viewable, statements } = this;
     const contain = and(...words.map((word) => containsWord(resource, word)));
-    if (this.#count <= MAX_TESTED) return this.#newest(this.#viewableAmong(contain));
+    if (this.#count <= MAX_TESTED) return this.#newest(this.#selectViewable(contain));
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
     const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
@@ -265,7 +265,7 @@ class ListSearch {
         const seen = Array.from(rows).filter((rid) => viewable.has(rid));
         return rids.push(...this.#among(seen, contain));
       },
-      addAll: () => (rids = [...this.#viewableAmong(contain)].reverse()).length,
+      addAll: () => (rids = [...this.#selectViewable(contain)].reverse()).length,
     });
     return { rids: rids.slice(0, most), more };
   }
@@ -301,7 +301,7 @@ class ListSearch {
     return undefined;
   }
 
-  #viewableAmong(condition: Condition): readonly number[] {
+  #selectViewable(condition: Condition): readonly number[] {
     return this.#among(this.viewable.toArray(), condition);
   }
 

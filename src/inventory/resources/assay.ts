@@ -34,7 +34,7 @@ const MEASUREMENT: Readonly<Record<string, Field>> = {
   ref_genome: text("Reference genome."),
   adaptive_mode: mode("Adaptive sampling.", ["None", "Other", "Enrich", "Deplete"]),
   adaptive_mode_details: text("Details of adaptive sampling."),
-  info: prose("JSON about lanes, of an assay that is only initialized."),
+  info: prose("Lanes of an initialized assay, as JSON."),
 };
 
 export const assay = ownedResource({

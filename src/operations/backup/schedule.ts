@@ -72,7 +72,7 @@ export function openSchedule(options: ScheduleOptions) {
           stderr
             .split(/^labd: /m)
             .at(-1)!
-            .trim() || `It ended with ${code}.`,
+            .trim() || `labd backup ended with ${code}.`,
         );
       const { damaged = [] } = listBackups(directory).at(-1)?.manifest ?? {};
       if (damaged.length > 0) reportDamage(damaged);

@@ -39,7 +39,7 @@ export function lineProblem(number: number, reason: string, line = ""): Problem 
   return new Problem("invalid_request", `line ${number}: ${reason}${quoted}`);
 }
 
-/** Passes whole lines on, without their ends. */
+/** Passes on complete lines, without line ends. */
 export class LineReader implements FeatureReader {
   #rest = "";
   #number = 0;

@@ -17,7 +17,7 @@ export interface ComboboxProps<Option> extends FieldProps {
   optionKey: (option: Option) => string;
   onChoose: (option: Option) => void;
   /** The option that leaving the field chooses. */
-  optionOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
+  chooseOnLeave?: (typed: string, options: readonly Option[]) => Option | undefined;
   /** Opens only once something is typed, and then highlights the first option. */
   allowsTypedOnly?: boolean;
   /** The heading above the first of several options. */
@@ -69,7 +69,7 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     if (isOpen && active >= 0) choose(options[active]);
   }, [isWaiting, found.busy]);
   const onBlur = (): void => {
-    const option = text === null ? undefined : props.optionOnLeave?.(text.trim(), options);
+    const option = text === null ? undefined : props.chooseOnLeave?.(text.trim(), options);
     if (option === undefined) close();
     else choose(option);
   };

@@ -121,7 +121,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
           return { options: mayCreate ? withCreation(options, text.trim()) : options };
         }}
         optionKey={(option) => option.creates ?? option.value}
-        optionOnLeave={(typed, options) =>
+        chooseOnLeave={(typed, options) =>
           typed === "" ? { value: "", name: "", context: "" } : findOnly(options, typed)
         }
         onChoose={(option) => (option.creates === undefined ? choose(option) : setCreated(option.creates))}

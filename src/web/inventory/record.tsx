@@ -73,7 +73,7 @@ export function toRow(nested: Nested): Row {
 /** Names of places that cannot be mistaken, such as `Rack A › Box 1`. */
 const UNIQUE = "__unique_path";
 
-/** Puts them in place of the names of references. */
+/** Replaces names of references by these paths. */
 function namePlaces(values: Record<string, RecordValue>): void {
   for (const [name, path] of Object.entries(values)) {
     if (!name.endsWith(UNIQUE)) continue;
@@ -131,7 +131,7 @@ export const WHOLE = { response_format: "nested", fields: `*,annotations__*,*${U
 /** Accounts and groups have no annotations, and cannot be deleted and restored. */
 const includingDeleted = (segment: string) => (isPeople(segment) ? { fields: "*" } : { deleted: "all" });
 
-/** One record with all fields, also if it is deleted; `as_of` a batch, as that left it. @throws ApiError */
+/** One record with all fields, also a deleted one; with `as_of`, its state after that batch. @throws ApiError */
 export const readRecord = async (
   segment: string,
   id: string,

@@ -79,7 +79,7 @@ export function ShareForm(props: {
         shown={grantee?.name ?? ""}
         search={async (text, signal) => ({ options: await searchGrantees(text, signal) })}
         optionKey={({ kind, name }) => `${kind} ${name}`}
-        optionOnLeave={(typed, found) => found.find(({ name }) => name.toLowerCase() === typed.toLowerCase())}
+        chooseOnLeave={(typed, found) => found.find(({ name }) => name.toLowerCase() === typed.toLowerCase())}
         onChoose={setGrantee}
       >
         {({ name, title }) => (

@@ -165,7 +165,7 @@ function ProteinInput(props: {
         isSequence(text) ? { options: [{ sequences: text }] } : findProteins(text, signal)
       }
       optionKey={(option) => ("sequences" in option ? option.sequences : option.accession)}
-      optionOnLeave={(typed, options) =>
+      chooseOnLeave={(typed, options) =>
         typed === ""
           ? { sequences: "" }
           : options.find((option) => "sequences" in option || option.accession === typed.toUpperCase())

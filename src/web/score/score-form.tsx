@@ -65,7 +65,7 @@ export function ScoreForm(props: {
   instead?: ComponentChildren;
   /** Below the proteins. */
   extra?: ComponentChildren;
-  /** Below the protein and the motifs, and the fields whose errors it shows. */
+  /** Content below the protein and the motifs, and the fields whose errors it shows. */
   more?: ComponentChildren;
   shown?: readonly string[];
   submit: string;
