@@ -110,7 +110,7 @@ function describeGroups(rows: Rows, { administrators, map }: Options, { person }
     rows.push(["group", `${group}: ${isMember ? "member" : "not a member"}`]);
 }
 
-/** A sentence about whether the person could sign in, and true if so. */
+/** A sentence about whether the person could sign in, and the answer as a boolean. */
 function admission(config: Config, options: Options, { person }: Found, typed: string): [string, boolean] {
   const path = join(config.data_dir, DATABASE);
   if (!existsSync(path)) {

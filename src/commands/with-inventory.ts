@@ -28,7 +28,7 @@ export const SERVICE_SETTINGS: readonly SettingName[] = [
 export const USER_FLAG = { "--user USER": "The account on whose behalf to act; its permissions apply." };
 
 const HOUR = 3_600_000;
-const IN_PROCESS = "http://localhost";
+const LOCAL_ORIGIN = "http://localhost";
 
 /**
  * Calls the REST API of the data directory for one user: over the socket of the server that runs on it, or in this
@@ -51,7 +51,7 @@ export async function withInventory<T>(
     }
     const token = addToken(data.accounts, user);
     try {
-      const base = app ? IN_PROCESS : serverAddress(config);
+      const base = app ? LOCAL_ORIGIN : serverAddress(config);
       return await work({
         async send(path, init = {}) {
           const headers = {
@@ -97,7 +97,7 @@ const addToken = (accounts: Accounts, username: string): { token: string; id: st
 
 /** The address of a server with these settings, as seen from this machine. */
 export function serverAddress({ host, port, tls_certificate: certificate }: Config): string {
-  if (socketPath({ host }) !== "") return IN_PROCESS;
+  if (socketPath({ host }) !== "") return LOCAL_ORIGIN;
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   return `${certificate === "" ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }

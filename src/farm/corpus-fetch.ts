@@ -62,7 +62,7 @@ export async function fetchCorpus(
   const lock = await takeLock(path, options);
   try {
     const reasons: Problem[] = [];
-    if (sources.length === 0) reasons.push(new Problem("bad_corpus", "There is no server to fetch it from."));
+    if (sources.length === 0) reasons.push(new Problem("bad_corpus", "No server offers the corpus."));
     for (const server of sources) {
       try {
         if (!isVerified(path, hash, options)) await fetchFile(server, path, hash, options);

@@ -65,7 +65,7 @@ export interface WorkerRecord {
   method: string;
   /** Concurrent jobs. */
   concurrency: number;
-  /** Hashes of the corpora that it has verified. */
+  /** Hashes of the corpora that the worker has verified. */
   corpora: string[];
   /** The queue from which the worker takes jobs; null if none. */
   queue: string | null;

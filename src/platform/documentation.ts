@@ -24,7 +24,7 @@ const JSON_PATH = `${PATH}/json`;
 const MAX_DOCUMENTS = 4;
 
 /** The served document: megabytes, made once for each address of the service. */
-interface Served {
+interface ServedDocument {
   text: string;
   tag: string;
 }
@@ -34,10 +34,10 @@ interface Served {
  * at the first request.
  */
 export function documentation(options: Documentation, app: AnyElysia) {
-  const served = new Map<string, Served>();
+  const served = new Map<string, ServedDocument>();
   let made: OpenApi | undefined;
   const document = (): OpenApi => (made ??= describe(options, app));
-  const serve = (base: string): Served => {
+  const serve = (base: string): ServedDocument => {
     const known = served.get(base);
     if (known) return known;
     const text = JSON.stringify({ ...document(), servers: [{ url: base || "/" }] });
@@ -182,7 +182,7 @@ const about = ({ version, introduction, tags }: Documentation) => ({
   components: { securitySchemes: SECURITY_SCHEMES },
 });
 
-function answer(request: Request, { text, tag }: Served): Response {
+function answer(request: Request, { text, tag }: ServedDocument): Response {
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache", ETag: tag };
   const isKnown = request.headers.get("if-none-match")?.includes(tag.slice(2));
   return isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { headers });

@@ -64,7 +64,7 @@ test("adds, lists, pings and removes webhooks", async () => {
   expect((await json("list")).map(({ user }: { user: string }) => user)).toEqual(["lee"]);
 });
 
-test("names the object of a command", async () => {
+test("an error names the object of a command", async () => {
   const { id } = await json("add", receiver.url, "--user", "kim");
   const none = "00000000-0000-4000-8000-000000000000";
   for (const [words, code, text] of [

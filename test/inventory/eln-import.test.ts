@@ -253,7 +253,7 @@ describe("properties", () => {
     expect(notes[0]).toEndWith("amount: many\nlocation: Nowhere");
   });
 
-  test("long texts become files", async () => {
+  test("long texts of notebooks become files", async () => {
     const text = "<p>word</p>".repeat(3000);
     const variableMeasured = [{ propertyID: "elab/metadata", value: JSON.stringify(["y".repeat(1000)]) }];
     const comment = [{ "@type": "Comment", text: "x".repeat(10_001) }];

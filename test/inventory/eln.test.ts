@@ -88,7 +88,7 @@ describe("an archive", () => {
     },
   );
 
-  test("keeps the rules with all kinds of annotations, and without records", async () => {
+  test("archives keep the rules with all kinds of annotations, and without records", async () => {
     const values = { host: "goat", weight: "5 gram", organ: "liver", note: "a b" };
     for (const [annotation_type_id, value] of Object.entries(values))
       expect(
@@ -153,7 +153,7 @@ describe("an archive", () => {
     ["users/?format=eln", "format"],
     ["stocks/consumables/?format=eln&as_of=2026-01-01", "as_of"],
     [`stocks/consumables/${IDS.bench}/notes/?format=eln`, undefined],
-  ])("%s is refused", async (path, name) => {
+  ])("an import refuses an archive with %s", async (path, name) => {
     const { status, body } = await lab.send("admin", "GET", path);
     expect(status).toBeGreaterThanOrEqual(400);
     if (name !== undefined) expect(body).toHaveProperty(name);

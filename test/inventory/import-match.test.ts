@@ -14,7 +14,7 @@ afterEach(() => lab.database.close());
 
 const { send, imported, records } = makeImports(() => lab);
 
-test("never merges rows, and changes nothing that was not chosen", async () => {
+test("an import never merges rows, and changes only chosen records", async () => {
   const antibodies = table("name,lot,amount", "anti-p53 DO-1,A1,1", "anti-p53 DO-1,B2,2");
   expect(await imported("consumables/import/", antibodies)).toEqual([2, 0, 0, 0]);
   await send(

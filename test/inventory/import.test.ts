@@ -197,7 +197,7 @@ test("respects the permissions of the caller", async () => {
   expect((await lab.bytes("POST", "specimens/import/", { body: "name\r\nx\r\n" })).status).toBe(401);
 });
 
-test("writes one batch, which can be undone", async () => {
+test("an import writes one batch, which can be undone", async () => {
   const { report, headers } = await send("projects/import/", table("name", "a", "b"));
   expect(report.batch).toMatch(/^[0-9a-f-]{36}$/);
   expect(headers.get("batch-id")).toBe(report.batch);

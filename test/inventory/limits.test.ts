@@ -62,7 +62,7 @@ describe("limits of lists", () => {
     ]);
   });
 
-  test("limits pages of histories", async () => {
+  test("a page of a history has a maximum size", async () => {
     for (const path of ["batches/", "changes/"]) {
       expect((await lab.ask("GET", `${path}?page_size=1000`, { as: "alice" })).status).toBe(200);
       expect((await lab.ask("GET", `${path}?page_size=1001`, { as: "alice" })).status).toBe(400);
@@ -143,7 +143,7 @@ describe("bulk operations", () => {
     else expect([status, body.message]).toEqual([400, `non_field_errors: ${exceeded(LIMITS.operations)}`]);
   });
 
-  test("describes 1,000 rejected records", async () => {
+  test("an error describes up to 1,000 rejected records", async () => {
     const bodies = many(2000, () => ({ colour: "red" }));
     const { status, text } = await lab.send("alice", "POST", "locations/", bodies);
     expect(status).toBe(400);
@@ -159,7 +159,7 @@ describe("unknown fields", () => {
     ...Object.fromEntries(many(count, (i) => [`unknown_${i}`, 1])),
   });
 
-  test("names up to 20 unknown fields", async () => {
+  test("an error names up to 20 unknown fields", async () => {
     const { body } = await lab.send("alice", "POST", "locations/", unknown(20));
     expect(Object.keys(body)).toHaveLength(21);
     expect(body.unknown_19).toEqual(['"unknown_19" is not a field of location.']);

@@ -172,7 +172,7 @@ describe("aliquots", () => {
     expect((await lab.send("admin", "POST", `${path}purge/`, {})).status).toBe(409);
   });
 
-  test("fill the free slots of a box", async () => {
+  test("aliquots fill the free slots of a box", async () => {
     const box = await add(
       { label: "Box", grid_rows: 2, grid_columns: 2, name: undefined, model_type: undefined },
       "locations/",
@@ -198,7 +198,7 @@ describe("aliquots", () => {
   test.each([
     ["admin", "Genomics"],
     ["bob", "Imaging"],
-  ])("made by %s belong to %s", async (as, group) => {
+  ])("aliquots made by %s belong to %s", async (as, group) => {
     const path = await add({ owned_by: "Genomics" });
     await lab.send("alice", "PATCH", `${path}permissions/`, { users: [{ user: "bob", change: true }] });
     const { body } = await lab.send(as, "POST", `${path}aliquots/`, { count: 1 });

@@ -83,7 +83,7 @@ describe("a packed corpus", () => {
     expect(openCorpus(shared).residues.buffer).toBe(shared.buffer);
   });
 
-  test("keeps whole headers", () => {
+  test("a corpus keeps whole headers", () => {
     const corpus = openCorpus(packed());
     expect(corpus.version).toBe(2);
     expect(corpus.header(0)).toBe("sp|P2|B_HUMAN second OS=Homo sapiens OX=9606");

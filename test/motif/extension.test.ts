@@ -32,7 +32,7 @@ describe("gapped extension", () => {
     }
   });
 
-  test("never exceeds Smith-Waterman", () => {
+  test("the extension score never exceeds Smith-Waterman", () => {
     const next = random(92);
     for (let round = 0; round < 60; round++) {
       const [query, subject] = [randomProtein(next, 200), randomProtein(next, 300)];

@@ -83,7 +83,7 @@ describe("homolog criteria", () => {
     expect(findHomologs(query, corpus, { ...options, exhaustive: true })).toEqual(found);
   });
 
-  test("respects each limit", () => {
+  test("the choice of homologs respects each limit", () => {
     expect(foundWith(corpus, { minCoverage: 0.3 })).toEqual(["far", "long", "near", "part"]);
     expect(foundWith(corpus, { maxLengthRatio: 10 })).toEqual(["far", "giant", "long", "near"]);
     expect(foundWith(corpus, { minIdentity: 0.8 })).toEqual(["long", "near"]);

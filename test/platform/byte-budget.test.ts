@@ -105,7 +105,7 @@ describe("responses that clients have yet to read", () => {
     expect(() => respond("10.0.0.1", SMALL_BODY + 1)).not.toThrow();
   });
 
-  test("arrive unchanged", async () => {
+  test("bodies arrive unchanged", async () => {
     const text = "ä😀".repeat(100_000);
     expect(await new Response(paced(text)).text()).toBe(text);
   });

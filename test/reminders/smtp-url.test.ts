@@ -30,6 +30,6 @@ test.each([
     "a % of the user or the password is not followed by two digits. Write it as %25.",
   ],
   ["smtps://u:SECRET@:99999?from=a@b.c", "not a valid URL. Encode special characters of the password."],
-])("%s is refused", (url, error) => {
+])("an import refuses an archive with %s", (url, error) => {
   expect(() => parseSmtpUrl(url)).toThrow(`smtp_url: ${error}`);
 });

@@ -139,7 +139,7 @@ describe("families", () => {
 });
 
 describe("README of the sample", () => {
-  test("contains the table of families", () => {
+  test("the page contains the table of families", () => {
     for (const f of FAMILIES) {
       const row = [
         f.family,
@@ -168,7 +168,7 @@ describe("README of the sample", () => {
     expect(README).toContain(`${start}–${end}`);
   });
 
-  test("names the right residues", () => {
+  test("the table names the right residues", () => {
     const p53 = sequences.get("P04637")!;
     expect([19, 23, 26].map((position) => p53[position - 1])).toEqual(["F", "W", "L"]);
     const catenin = sequences.get("P35222")!;

@@ -52,7 +52,7 @@ const WRITES: [string, (path: string, headers: Record<string, string>) => Promis
   ["cancelling it", (path, headers) => call("DELETE", path, headers)],
 ];
 
-test.each(WRITES)("%s takes more than the link", async (_, write) => {
+test.each(WRITES)("%s requires more than the link", async (_, write) => {
   for (const owner of [{}, { authorization: "ana" }, KEY]) {
     const started = await start(owner);
     const path = `/jobs/${started.json.id}`;

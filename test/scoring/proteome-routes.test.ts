@@ -213,7 +213,7 @@ test.each([
   ["?label=sure", "label"],
   ["?kept=all", "kept"],
   ["?page=2", "page"],
-])("names the parameter of %p", async (query, field) => {
+])("an error names the parameter of %p", async (query, field) => {
   const answer = await service.ask("GET", `/proteome/searches/${"0".repeat(64)}${query}`);
   expect(answer).toMatchObject({ status: 400, json: { [field]: [expect.any(String)] } });
 });

@@ -157,7 +157,7 @@ test("an import is a task of its user", async () => {
   const { text } = await ask("GET", `tasks/${id}/events`, as("bob"));
   expect(text).toContain('"state":"finished"');
   expect((await ask("GET", `tasks/${id}`, as("bob"))).body).toMatchObject({
-    kind: "import",
+    kind: "imports respect the permission to use a location",
     subject: expect.any(String),
     state: "finished",
     mayChange: true,

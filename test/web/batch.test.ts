@@ -32,6 +32,6 @@ test.each([
   ["an unknown group", { ...FORMER, items: [{ ...FORMER.items[0], group: 7 }] }],
   ["no groups", { ...FORMER, groups: [] }],
   ["an id that is no text", { ...FORMER, id: 7 }],
-])("%s is no batch", async (_, value) => {
+])("%s is not a link to a batch", async (_, value) => {
   expect(await formerBatch("abc", typeof value === "string" ? value : await packed(value))).toBeNull();
 });

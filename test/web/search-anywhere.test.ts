@@ -89,7 +89,7 @@ test.each([
   expect(exactRecord(found(...exact))?.result.id).toBe(id!);
 });
 
-test("links and totals", () => {
+test("search results have links and totals", () => {
   expect(recordHref("places", "p1")).toBe("/inventory/places/p1");
   expect(scorePage(protein)).toBe("/score?protein=P04637");
   expect([formatTotal({ total: 37, more: false }), formatTotal({ total: 500, more: true })]).toEqual([

@@ -17,7 +17,7 @@ const REJECTIONS: Readonly<Record<string, DirectoryRejection>> = {
   "775": { reason: "locked_out", words: "the account is locked out after wrong passwords" },
 };
 /** No such account, or a wrong password. */
-const WRONG = new Set(["525", "52e"]);
+const WRONG_PASSWORD_CODES = new Set(["525", "52e"]);
 
 const parseErrorCode = (error: unknown): string =>
   /\bdata ([0-9a-f]{3,4})\b/i.exec((error as Error | undefined)?.message ?? "")?.[1].toLowerCase() ?? "";
@@ -29,7 +29,7 @@ export const parseRejection = (error: unknown): DirectoryRejection | undefined =
 /** The reason for a rejection in words; empty for other servers. */
 export const describeRejection = (error: unknown): string =>
   parseRejection(error)?.words ??
-  (WRONG.has(parseErrorCode(error)) ? "the name or the password is wrong" : "");
+  (WRONG_PASSWORD_CODES.has(parseErrorCode(error)) ? "the name or the password is wrong" : "");
 
 /** Attributes with the state of an account, which only Active Directory has. */
 export const STATE_ATTRIBUTES = [

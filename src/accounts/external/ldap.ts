@@ -60,7 +60,7 @@ const NO_SUCH_OBJECT = 32;
 /** strongerAuthRequired and confidentialityRequired. */
 const NEEDS_TLS = new Set([8, 13]);
 /** Directories ignore some of these characters when they compare names. */
-const NOT_TYPABLE = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
+const UNTYPABLE_CHARACTERS = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
 
 /** A filter with values for its placeholders such as `{username}`, escaped (RFC 4515, section 3). */
 export const fillFilter = (filter: string, values: Readonly<Record<string, string>>): string =>
@@ -266,7 +266,7 @@ export class LdapPasswords implements ExternalPasswords {
     password: string,
     browser?: string,
   ): Promise<number | ExternalRejection | undefined> {
-    const isTypable = username !== "" && username.length <= 150 && !NOT_TYPABLE.test(username);
+    const isTypable = username !== "" && username.length <= 150 && !UNTYPABLE_CHARACTERS.test(username);
     if (!this.identities.mayBeExternal(username, "ldap")) {
       // Search nevertheless: the time must not tell which local accounts exist.
       if (isTypable) await this.semaphore.run(() => this.search(username)).catch(() => {});

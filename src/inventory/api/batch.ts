@@ -4,7 +4,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
 import type { BatchKind, RecordWrite } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
-import { storedBody, type Call, keepingBodies, noContent, respondJson } from "./call.ts";
+import { storedBody, type Call, keepBodies, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
 export interface Batch<Value> {
@@ -90,7 +90,7 @@ export function withIdempotencyKey(call: Call, body: Json, work: () => Response)
           headers: { ...headers, "Idempotency-Replayed": "true" },
         });
       }
-      const response = keepingBodies(work);
+      const response = keepBodies(work);
       const text = storedBody(response);
       if (text === null && response.body !== null)
         throw new Problem("not_acceptable", "With an Idempotency-Key the response cannot be a file.");

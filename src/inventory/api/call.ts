@@ -120,7 +120,7 @@ const bodies = new WeakMap<Response, string>();
 let keepsBodies = false;
 
 /** Runs work whose response is stored: `storedBody` returns its text. */
-export function keepingBodies(work: () => Response): Response {
+export function keepBodies(work: () => Response): Response {
   keepsBodies = true;
   try {
     return work();

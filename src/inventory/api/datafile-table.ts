@@ -46,7 +46,7 @@ const SAMPLES = "dataset__samples";
 const MODEL_OF_RUN = "dataset__assay__instrumentrun__instrument__instrumentmodel__name";
 
 /** Facts about a sample in the columns. */
-const OF_SAMPLE: Readonly<Record<string, string>> = {
+const SAMPLE_COLUMNS: Readonly<Record<string, string>> = {
   "Sample ID": "id",
   Sample: "name",
   "Sample Type": "sample_type",
@@ -54,7 +54,7 @@ const OF_SAMPLE: Readonly<Record<string, string>> = {
   Application: "application",
 };
 /** Columns that the client requires, of annotations of the sample with these labels or names. */
-const OF_SAMPLE_ANNOTATIONS = [
+const SAMPLE_ANNOTATION_COLUMNS = [
   "Organism",
   "Protocols",
   "Library Source",
@@ -105,8 +105,8 @@ export function datafileTable(call: Call, parameters: URLSearchParams): { names:
   const titles = [samples, assays, datasets].flatMap((each) => each.titles);
   const names = [
     ...Object.keys(FILE_COLUMNS),
-    ...Object.keys(OF_SAMPLE),
-    ...OF_SAMPLE_ANNOTATIONS,
+    ...Object.keys(SAMPLE_COLUMNS),
+    ...SAMPLE_ANNOTATION_COLUMNS,
     ...titles,
   ];
   const complete = (row: Row): Row => Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
@@ -146,7 +146,7 @@ function readDetails({ actor, store }: Call, title: "Sample" | "Assay" | "Datase
   );
   const found = store.statements.all({ text, args: [...args, JSON.stringify(ids)] });
   const types = resource.annotations!.used().filter(({ list_visibility }) => list_visibility !== "NEVER");
-  const columns = title === "Sample" ? OF_SAMPLE : {};
+  const columns = title === "Sample" ? SAMPLE_COLUMNS : {};
   const named = new Map(types.map((type) => [annotationName(type), type]));
   const { values } = store.reader.records(
     resource,
@@ -173,7 +173,7 @@ function readDetails({ actor, store }: Call, title: "Sample" | "Assay" | "Datase
 function annotationCells(title: string, { name, label }: AnnotationType, value: Json): [string, Json][] {
   if (value === null || (Array.isArray(value) && value.length === 0)) return [];
   const cell = formatCell([value].flat());
-  const required = OF_SAMPLE_ANNOTATIONS.find(
+  const required = SAMPLE_ANNOTATION_COLUMNS.find(
     (column) => title === "Sample" && [name, label].map(formatWords).includes(formatWords(column)),
   );
   if (required === undefined) return [[`${title}[${name}]`, cell]];

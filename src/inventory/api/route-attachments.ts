@@ -57,7 +57,7 @@ const ADD = {
   returns: FILE,
 } as const;
 
-const PARSES = ["multipart/form-data", "*/*"];
+const PARSED_TYPES = ["multipart/form-data", "*/*"];
 
 /**
  * `<list>/<id>/attachments/`: the files of a record; `attachments/`: the same for LabID's client, which reads a bare list;
@@ -97,7 +97,7 @@ const describeFiles = <const Path extends `/${string}`>(path: Path, type: string
         name: "attachments",
         description: "Files of a record.",
         renders: [type],
-        parses: PARSES,
+        parses: PARSED_TYPES,
       }),
   });
 

@@ -89,7 +89,7 @@ export const importOperations = (imports: Imports) => [
   operation("DELETE /api/v2/imports/:id/", {
     access: "signedIn",
     summary: "Cancel an import",
-    description: "Everything that it has written is rolled back.",
+    description: "All its writes are rolled back.",
     returns: IMPORT,
     run: async ({ params }, call: Call) => show(call, await imports.cancel(params.id, call.actor)),
   }),

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { type Label, makeLabels } from "../labels/label.ts";
 import { scan } from "../labels/scan.ts";
 import type { Symbology } from "../labels/symbol.ts";
-import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
+import { type Sheet, SHEETS, findSheet } from "../labels/sheet.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
@@ -78,10 +78,10 @@ const LABELS = Type.Object(
 export type LabelSheets = Type.Static<typeof LABELS>;
 
 /** Parameters of lists that do not apply to labels. */
-const NOT_ACCEPTED = ["as_of", "explain"];
+const UNSUPPORTED_PARAMETERS = ["as_of", "explain"];
 const LIST_OPTIONS = [
   ...Object.keys(LIST_PARAMETERS)
-    .filter((name) => !["format", "response_format", "fields", ...NOT_ACCEPTED].includes(name))
+    .filter((name) => !["format", "response_format", "fields", ...UNSUPPORTED_PARAMETERS].includes(name))
     .map(listParameter),
   OTHER_FILTERS,
 ];
@@ -133,7 +133,7 @@ const countPositions = ({ grid }: Sheet): number => (grid ? grid.columns * grid.
 
 /** @throws Problem invalid_request */
 function parsePrint({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options) {
-  const sheet = sheetNamed(query.sheet || (format === "zpl" ? "50x25" : SHEETS[0].name));
+  const sheet = findSheet(query.sheet || (format === "zpl" ? "50x25" : SHEETS[0].name));
   if (!sheet) throw parameterProblem("sheet", `Choices: ${SHEET_NAMES}, or a size from 15x8 to 150x150.`);
   if (format === "zpl" && sheet.grid)
     throw parameterProblem("sheet", "ZPL prints on rolls. Give a size such as 50x25.");
@@ -151,7 +151,7 @@ function makeRecordLabels(call: Call, resource: RoutedResource, tables: readonly
   const { actor, base, store, url } = call;
   const parameters = new URLSearchParams(url.searchParams);
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);
-  const refused = NOT_ACCEPTED.find((name) => parameters.has(name));
+  const refused = UNSUPPORTED_PARAMETERS.find((name) => parameters.has(name));
   if (refused !== undefined) throw parameterProblem(refused, "Labels show records as they are now.");
   const listing = parseListing(store.resources, resource, parameters, actor, LIMITS.labels);
   const paged = parameters.has("page") || parameters.has("page_size");

@@ -255,10 +255,10 @@ function unwrapped(value: Json): Json {
 }
 
 /** Parameters of the table that are not filters of the list of files. */
-const OF_TABLE = new Set(["format", "response_format", "page_size", "fields"]);
+const TABLE_PARAMETERS = new Set(["format", "response_format", "page_size", "fields"]);
 
 function sendDatafiles(call: Call): Promise<Response> {
-  const parameters = [...call.url.searchParams].filter(([name]) => !OF_TABLE.has(name));
+  const parameters = [...call.url.searchParams].filter(([name]) => !TABLE_PARAMETERS.has(name));
   const { names, rows } = datafileTable(call, new URLSearchParams(parameters));
   return sendTable(call, "datafiles", names, rows, "csv");
 }

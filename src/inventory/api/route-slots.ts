@@ -36,7 +36,9 @@ const USAGE = {
   free: COUNT,
 };
 export const SPACE = nullable(
-  Type.Object(USAGE, { description: "The number; null if no location inside has a grid or a capacity." }),
+  Type.Object(USAGE, {
+    description: "Slots of the locations inside; null if none has a grid or a capacity.",
+  }),
 );
 
 const PLACE = Type.Object({ id: TEXT, label: TEXT });

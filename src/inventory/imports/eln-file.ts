@@ -44,7 +44,7 @@ export const RECORD_FILES = ["record.json", "history.json"] as const;
 export const ANNOTATION_PROPERTY = "annotations.";
 
 /** Fields other than measured values: they have terms of schema.org, or concern access. */
-const NOT_MEASURED = new Set([
+const UNMEASURED_FIELDS = new Set([
   "id",
   "description",
   "created",
@@ -140,7 +140,8 @@ function makeProperties({ id, measured, values, references, annotations }: Archi
   const fields = measured
     .map((field) => [field, values[field]] as const)
     .filter(
-      ([field, value]) => !NOT_MEASURED.has(field) && value !== null && value !== "" && value !== undefined,
+      ([field, value]) =>
+        !UNMEASURED_FIELDS.has(field) && value !== null && value !== "" && value !== undefined,
     );
   return [
     ...fields.map(([field, value]) => {

@@ -322,7 +322,7 @@ export class RowImporter {
   }
 }
 
-/** The field with the name of a record that cannot be mistaken. */
+/** The field that identifies a record by name. */
 const nameIn = ({ fields, key }: Resource): string => ("unique_path" in fields ? "unique_path" : key);
 
 /** The fields by which rows find records. Of a name that is computed, those that it is computed from. */

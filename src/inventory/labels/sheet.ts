@@ -78,7 +78,7 @@ const SMALLEST = { width: 15, height: 8 };
 const LARGEST = { width: 150, height: 150 };
 
 /** A sheet by its name, or a roll by its size, such as 40x20. */
-export function sheetNamed(name: string): Sheet | undefined {
+export function findSheet(name: string): Sheet | undefined {
   const known = SHEETS.find((each) => each.name === name);
   const size = /^(\d{1,3}(?:\.\d)?)x(\d{1,3}(?:\.\d)?)$/.exec(name);
   if (known || !size) return known;

@@ -63,7 +63,7 @@ function annotationParameter(
   const named = findAnnotation(resource, name);
   if ("error" in named) return named.isUnknown ? undefined : named;
   const { type, rest } = named;
-  if (!isSearchable(type)) return { error: NOT_SEARCHABLE };
+  if (!isSearchable(type)) return { error: NOT_SEARCHABLE_MESSAGE };
   const lookup = rest.join("__");
   if (lookup === "isnull")
     return anyEqual(values, budget, (value) => {
@@ -103,7 +103,7 @@ function annotationParameter(
   return joined(or, parts);
 }
 
-const NOT_SEARCHABLE =
+const NOT_SEARCHABLE_MESSAGE =
   "Values of this annotation type cannot be searched. Set searchable to true in the annotation type.";
 
 const unknownLookup = (typed: string): string =>
@@ -138,7 +138,7 @@ export function parseAnnotationComparison(
   const named = findAnnotation(resource, category);
   if ("error" in named) return named;
   const { type, rest } = named;
-  if (!isSearchable(type)) return { error: NOT_SEARCHABLE };
+  if (!isSearchable(type)) return { error: NOT_SEARCHABLE_MESSAGE };
   const path = valuePath(resources, type, rest);
   if (!fieldAt(resources, resources.annotationValue!, path)) return { error: unknownLookup(rest.join("__")) };
   if (rest.length === 0 && OPERATORS[operator].lookup === "exact" && isAbsent(typed))
@@ -168,7 +168,7 @@ function annotationValuePath(
     return {
       error: `Lists cannot be sorted by annotations of the type ${shownName(type.name)}: its sortable is false.`,
     };
-  if (purpose === "count" && !isSearchable(type)) return { error: NOT_SEARCHABLE };
+  if (purpose === "count" && !isSearchable(type)) return { error: NOT_SEARCHABLE_MESSAGE };
   const path = annotationPath(resources, type, rest);
   return fieldAt(resources, resource, path) ? path : { error: unknownLookup(rest.join("__")) };
 }

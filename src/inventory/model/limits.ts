@@ -49,7 +49,7 @@ export const LIMITS = {
   refusals: {
     max: 1000,
     of: "rejected records described in an error",
-    instead: "Correct these and try again.",
+    instead: "Correct the listed errors and try again.",
   },
   depth: { max: 50, of: "locations inside each other", instead: "Choose an outer location." },
   fileRows: { max: 200_000, of: "rows in an imported file", instead: "Split the file." },

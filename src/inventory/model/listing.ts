@@ -71,7 +71,7 @@ export const FIRST_PAGE: Omit<Listing, "condition" | "size"> = {
   ignored: [],
 };
 
-/** Records on a page where page_size says nothing. */
+/** Default number of records on a page. */
 export const DEFAULT_PAGE_SIZE = 50;
 
 const NAMES = Type.Array(Type.String());
@@ -178,10 +178,10 @@ export function parseListing(
     else if (lenient) ignored.push(name);
     else throw unknownListParameter(resources, resource, name);
   }
-  const aboutDeletion =
+  const mentionsDeletion =
     names.some((name) => DELETION.some((field) => name === field || name.startsWith(`${field}_`))) ||
     ["deleted", ...DELETION].some((field) => mentions(expression, field));
-  const deleted = parseDeletedFilter(resource, parameters, aboutDeletion);
+  const deleted = parseDeletedFilter(resource, parameters, mentionsDeletion);
   const rights = parseRights(resource, parameters, actor);
   return {
     ...representation,
@@ -329,15 +329,15 @@ export function parseExplain(parameters: URLSearchParams): string | undefined {
   return typed === null || KINDS.flag.parse(typed) === 0 ? undefined : typed || "1";
 }
 
-/** Parses `deleted`; `aboutDeletion`: without it, records are not limited to living ones. */
+/** Parses `deleted`; `mentionsDeletion`: without it, records are not limited to living ones. */
 export function parseDeletedFilter(
   resource: Resource,
   parameters: URLSearchParams,
-  aboutDeletion = false,
+  mentionsDeletion = false,
 ): Condition {
   const typed = parameters.get("deleted");
   if (!("deleted" in resource.fields) || typed?.toLowerCase() === "all") return ALWAYS;
-  if (typed === null && aboutDeletion) return ALWAYS;
+  if (typed === null && mentionsDeletion) return ALWAYS;
   const deleted = typed === null || typed === "" ? 0 : KINDS.flag.parse(typed);
   if (deleted === undefined) throw parameterProblem("deleted", "Expected true, false or all.");
   return compare(["deleted"], "==", deleted);

@@ -196,7 +196,7 @@ class Columns {
     return printed;
   }
 
-  /** The name of a place that cannot be mistaken. */
+  /** The unique name of a place. */
   uniquePath(path: readonly string[], name: string, of: Resource, shape: Shape): Printer {
     const column = `${name}__rid`;
     this.selected.set(

@@ -322,30 +322,30 @@ export const rowNumber = (): Field =>
   integer("Row number", { column: "rid", shown: "internal", write: "never" });
 
 /** Fields that pages show among the details of a record, or that they do not show with its other fields. */
-export const IN_DETAILS: { form: FieldForm } = { form: { shownIn: "details" } };
-const NOT_SHOWN: { form: FieldForm } = { form: { shownIn: "none" } };
+export const DETAILS_FORM: { form: FieldForm } = { form: { shownIn: "details" } };
+const HIDDEN_FORM: { form: FieldForm } = { form: { shownIn: "none" } };
 
 /** The first fields of every resource. */
 export const commonFields = (): Record<string, Field> => ({
   rid: rowNumber(),
-  id: uuid("Identifier of the record, a UUID.", IN_DETAILS),
+  id: uuid("Identifier of the record, a UUID.", DETAILS_FORM),
   created_by: reference("user", "Username of the creator.", {
     write: "never",
     nullable: false,
-    ...IN_DETAILS,
+    ...DETAILS_FORM,
   }),
   modified_by: reference("user", "Username of the last modifier.", {
     write: "never",
     nullable: false,
-    ...IN_DETAILS,
+    ...DETAILS_FORM,
   }),
-  created: instant("When the record was created.", IN_DETAILS),
-  modified: instant("When the record was last changed.", IN_DETAILS),
+  created: instant("When the record was created.", DETAILS_FORM),
+  modified: instant("When the record was last changed.", DETAILS_FORM),
 });
 
 type Shown = { shown: "always" | "extra" };
 
-/** The name of a place of storage that cannot be mistaken; null in the past. */
+/** The unique name of a place of storage; null in the past. */
 export const uniquePathField = (): Record<string, Field> => ({
   [UNIQUE_PATH]: computed(
     "The shortest path that no other record that the caller may view has, such as `Rack A › Box 1`; shown if it is named in `fields`, also of references (`location__unique_path`).",
@@ -389,25 +389,25 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
 
 /** Deletion and version; shown on request. */
 export const deletionFields = (): Record<string, Field> => ({
-  deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never", ...NOT_SHOWN }),
-  deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true, ...NOT_SHOWN }),
+  deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never", ...HIDDEN_FORM }),
+  deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true, ...HIDDEN_FORM }),
   deleted_by: reference("user", "Username of the user who deleted it.", {
     shown: "extra",
     write: "never",
-    ...NOT_SHOWN,
+    ...HIDDEN_FORM,
   }),
   version: integer("Version of the record; increases with every write.", {
     shown: "extra",
     write: "never",
     initial: 1,
-    ...IN_DETAILS,
+    ...DETAILS_FORM,
   }),
 });
 
 /** The address of a record, with the format of the request or else `otherwise`. */
 export const urlField = (segment: string, otherwise = ""): Field =>
   computed("Address of the record.", {
-    ...NOT_SHOWN,
+    ...HIDDEN_FORM,
     from: ["id"],
     shape: Type.String(),
     compute({ id }, { base, format = otherwise }) {
@@ -424,7 +424,7 @@ export const COMMON: ReadonlySet<string> = new Set([
 /** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {
-    ...NOT_SHOWN,
+    ...HIDDEN_FORM,
     ...options,
     needsRights: true,
     from: ["public"],

@@ -66,7 +66,7 @@ export function placeFields({ fields }: Resource): string[] {
   return paths.length > 0 && "position" in fields ? [...paths, "position"] : paths;
 }
 
-/** The place of a record: `Rack 2 › Box 1, B8`. A position without its location says nothing. */
+/** The place of a record: `Rack 2 › Box 1, B8`. A position is omitted without its location. */
 export function formatPlace(places: readonly string[], record: Readonly<Record<string, unknown>>): string {
   const shown = places
     .filter((name) => record[name] && (name !== "position" || record[places[0]]))

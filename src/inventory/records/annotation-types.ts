@@ -44,7 +44,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   #list(resource: Resource, actor: Actor, used: readonly Row[], others: readonly Row[]): AnnotationType[] {
     const known = new Set(used.map(({ rid }) => rid));
     const unused = others.filter(({ rid }) => !known.has(rid));
-    const names = this.#timesNamed(resource, actor, [...used, ...unused]);
+    const names = this.#countNames(resource, actor, [...used, ...unused]);
     const toTypes = (rows: readonly Row[], isUsed: boolean) =>
       rows
         .map((row) => toType(row, { used: isUsed, unique: names.get(row.name) === 1 }))
@@ -53,7 +53,7 @@ export class AnnotationTypeCatalogue implements AnnotationTypes {
   }
 
   /** The number of types of each name that apply. */
-  #timesNamed(resource: Resource, actor: Actor, rows: readonly Row[]): Map<Stored, number> {
+  #countNames(resource: Resource, actor: Actor, rows: readonly Row[]): Map<Stored, number> {
     if (rows.length === 0) return new Map();
     const tail = " AND t.name IN (SELECT value FROM json_each(?))";
     const names = JSON.stringify(rows.map(({ name }) => name));

@@ -37,7 +37,7 @@ export interface HistoryPage {
 export interface Batch {
   row: number;
   id: string;
-  /** True if it changed records that the actor may not view. */
+  /** True if the batch changed records that the actor may not view. */
   isPartlyVisible: boolean;
   /** The batch that undid this batch, unless its undo was undone. */
   undoneBy: Stored;

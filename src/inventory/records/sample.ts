@@ -127,11 +127,11 @@ export function addSample(
 }
 
 /** Lists whose records show that an inventory is in use. */
-const IN_USE: readonly List[] = ["places", "equipment", "locations", "consumables", "specimens"];
+const USED_LISTS: readonly List[] = ["places", "equipment", "locations", "consumables", "specimens"];
 
 /** @throws Problem conflict for an inventory that is in use: the sample would be mixed with its records */
 export function requireEmpty(store: Store): void {
-  const used = IN_USE.find((list) => {
+  const used = USED_LISTS.find((list) => {
     const { table } = DECLARED.get(LISTS[list].resource)!;
     return store.statements.get({ text: `SELECT 1 FROM ${table} WHERE deleted = 0 LIMIT 1`, args: [] });
   });

@@ -153,7 +153,7 @@ export class SearchedParts {
   #test(source: Source, word: string): Sql {
     const contains: Sql = { text: `instr(${source.folded}, ?) > 0`, args: [word] };
     if (source !== this.#annotations) return contains;
-    const { text, args } = this.#termsNamed(word, "t.id");
+    const { text, args } = this.#findTermsStatement(word, "t.id");
     return { text: `(${contains.text} OR p.reference IN (${text}))`, args: [word, ...args] };
   }
 
@@ -170,7 +170,7 @@ export class SearchedParts {
   }
 
   /** Selects terms with the word in their names, as far as the caller may view them. */
-  #termsNamed(word: string, columns: string, tail = ""): Sql {
+  #findTermsStatement(word: string, columns: string, tail = ""): Sql {
     const term = this.viewer.resources.get("term")!;
     const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
     return selectVisible(this.viewer, term, columns, named, tail);
@@ -181,7 +181,9 @@ export class SearchedParts {
    * @returns whether there are more
    */
   #findTerms(word: string, found: PartsFound): boolean {
-    const terms = this.statements.all(this.#termsNamed(word, "t.id AS id", ` LIMIT ${MOST_TERMS + 1}`));
+    const terms = this.statements.all(
+      this.#findTermsStatement(word, "t.id AS id", ` LIMIT ${MOST_TERMS + 1}`),
+    );
     if (terms.length === 0) return false;
     const termTypes = searchableTypes(this.viewer, compare(["type"], "==", "VOCABULARYTERM"));
     let more = terms.length > MOST_TERMS;

@@ -36,7 +36,7 @@ const KIND: Record<Kind, { list: string; names: readonly [string, string]; colum
     group: { list: "groups", names: ["group", "name"], columns: "p.id, p.name", table: "user_group" },
   };
 
-const OF_RECORD = "object_kind = ? AND object_rid = ?";
+const RECORD_CONDITION = "object_kind = ? AND object_rid = ?";
 
 const readRights = (row: Row): Rights => ({
   view: row.can_view === 1,
@@ -50,7 +50,7 @@ export function showSharing(query: Query, resource: Resource, rid: number): Json
     const { columns, table, names } = KIND[kind];
     const text =
       `SELECT ${columns}, g.id AS "grant", can_view, can_change, can_delete FROM object_permission AS g` +
-      ` JOIN ${table} AS p ON p.rid = g.${kind}_rid WHERE ${OF_RECORD} AND g.deleted = 0 ORDER BY p.${names[1]}`;
+      ` JOIN ${table} AS p ON p.rid = g.${kind}_rid WHERE ${RECORD_CONDITION} AND g.deleted = 0 ORDER BY p.${names[1]}`;
     return query.all({ text, args: [resource.name, rid] }).map((row) => {
       const { can_view: _view, can_change: _change, can_delete: _delete, ...grantee } = row;
       return Object.assign(grantee, readRights(row));
@@ -114,7 +114,7 @@ export class Sharing {
   #grants(resource: Resource, rid: number, kind: Kind) {
     const text =
       `SELECT rid, ${kind}_rid AS grantee, can_view, can_change, can_delete FROM object_permission` +
-      ` WHERE ${OF_RECORD} AND ${kind}_rid IS NOT NULL AND deleted = 0`;
+      ` WHERE ${RECORD_CONDITION} AND ${kind}_rid IS NOT NULL AND deleted = 0`;
     const found = this.query.all({ text, args: [resource.name, rid] });
     return new Map(
       found.map((row) => [Number(row.grantee), { row: Number(row.rid), rights: readRights(row) }] as const),
@@ -129,7 +129,7 @@ export class Sharing {
     rights: Rights,
     actor: Actor,
   ): void {
-    const text = `SELECT rid, deleted FROM object_permission WHERE ${OF_RECORD} AND ${kind}_rid = ?`;
+    const text = `SELECT rid, deleted FROM object_permission WHERE ${RECORD_CONDITION} AND ${kind}_rid = ?`;
     const known = this.query.get({ text, args: [object.object_kind, object.object_rid, grantee] });
     const values = { view: 1, change: rights.change ? 1 : 0, delete: rights.delete ? 1 : 0 };
     if (rights.view && !known)

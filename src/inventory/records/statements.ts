@@ -18,7 +18,7 @@ export interface ReadStatements extends Query {
 
 /** One connection's statements. */
 export class Statements {
-  /** Within `joined`: whether a write has to be rolled back. */
+  /** Whether a write within `joined` must be rolled back. */
   private isPoisoned: boolean | undefined;
 
   constructor(private readonly database: Database) {}

@@ -107,7 +107,7 @@ export function divide(
 ): number[] {
   const { resource, rid } = item;
   const record = changeable(writer, item, actor);
-  // An amount that is not tracked stays so.
+  // Untracked amounts stay untracked.
   if (amount !== undefined && record.amount !== null) {
     const left = amountAfter(record, rounded(amount * count));
     writer.update(resource, rid, { amount: left, ...chooseStatus(record, left) }, "merge", actor);

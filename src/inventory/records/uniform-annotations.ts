@@ -31,7 +31,7 @@ interface Found {
 
 /** Fields of an annotation that are reverted together with others. */
 const REVERTED_FIELDS = new Set(["value", "deleted", "deleted_date", "deleted_by"]);
-const NOT_DELETED = { deleted_date: null, deleted_by: null };
+const UNDELETED = { deleted_date: null, deleted_by: null };
 
 interface Dependencies {
   reader: RecordReader;
@@ -203,7 +203,7 @@ export class UniformAnnotations {
       const before = this.statements.get({ text: storedStatement(annotation), args: [rid] });
       if (before?.value !== left.value || before?.deleted !== left.deleted) return undefined;
       const { value = left.value, deleted = left.deleted } = former;
-      const by = deleted === 1 ? { deleted_date: at, deleted_by: actor.user } : NOT_DELETED;
+      const by = deleted === 1 ? { deleted_date: at, deleted_by: actor.user } : UNDELETED;
       const version = Number(before.version) + 1;
       const after: StoredRecord = { ...before, ...by, value, deleted, version, modified_by: actor.user };
       const op = deleted === left.deleted ? "update" : deleted === 1 ? "delete" : "restore";

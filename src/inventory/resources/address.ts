@@ -1,5 +1,5 @@
 import { integer, text } from "../model/field.ts";
-import { IN_DETAILS, nameField, ownedResource } from "../model/resource.ts";
+import { DETAILS_FORM, nameField, ownedResource } from "../model/resource.ts";
 
 const line = (doc: string) => text(doc);
 
@@ -15,7 +15,7 @@ export const address = ownedResource({
     id: integer("Identifier of the record, a number.", {
       column: "rid",
       write: "never",
-      ...IN_DETAILS,
+      ...DETAILS_FORM,
     }),
     name: nameField("Short name, such as the name of the institute.", { example: "Alder Institute" }),
     organisation: line("Organisation."),

@@ -1,5 +1,5 @@
 import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
-import { IN_DETAILS, SHOWN_IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
+import { DETAILS_FORM, SHOWN_IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
 
 /** All signed-in users may view groups; administrators write them. */
 export const group: Resource = {
@@ -15,7 +15,7 @@ export const group: Resource = {
   defaultOrder: ["name"],
   fields: {
     rid: rowNumber(),
-    id: uuid("Identifier of the group.", IN_DETAILS),
+    id: uuid("Identifier of the group.", DETAILS_FORM),
     name: text("Name of the group; must not contain commas.", {
       example: "Microscopy",
       write: "required",

@@ -17,7 +17,7 @@ export interface ListInWords {
   asked?: readonly string[];
   /** Of records in the tree of locations: the fields by which they are inside others, by lists; the first that is set decides. */
   inside?: Readonly<Record<string, string>>;
-  /** True if its records are on no shelf, so that no labels are printed for them. */
+  /** True if records of the list are not stored, so that no labels are printed. */
   withoutLabels?: true;
 }
 

@@ -6,7 +6,7 @@ import { barcodeField } from "./model-type.ts";
 import { evictionHint } from "./position.ts";
 
 /** The path to a location shows these. */
-const IN_PATH: { form: FieldForm } = { form: { shownIn: "location" } };
+const LOCATION_FORM: { form: FieldForm } = { form: { shownIn: "location" } };
 
 const MAX_CAPACITY = 1_000_000;
 
@@ -32,14 +32,14 @@ export const location = ownedResource({
       folded: "label_fold",
       searchable: true,
     }),
-    equipment: reference("equipment", "The equipment that the location is, or is part of.", IN_PATH),
-    place: reference("place", "Place of the location.", IN_PATH),
+    equipment: reference("equipment", "The equipment that the location is, or is part of.", LOCATION_FORM),
+    place: reference("place", "Place of the location.", LOCATION_FORM),
     description: prose("Purpose.", { shown: "extra", searchable: true }),
     barcode: barcodeField("Barcode.", { shown: "extra" }),
     parent: reference("location", "The enclosing location.", {
       shown: "extra",
       places: true,
-      ...IN_PATH,
+      ...LOCATION_FORM,
     }),
     grid_rows: count(`Rows of slots, such as 9 of a 9 × 9 box; at most ${MAX_SIDE}.`, {
       dependent: true,

@@ -3,7 +3,7 @@ import { nameField, ownedResource, type Resource } from "../model/resource.ts";
 import { listTitle } from "./lists.ts";
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
-const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
+const DROPPED_PARAMETERS = new Set(["format", "page", "explain", "as_of"]);
 
 /**
  * Only its owner may view a saved view until it is shared with users or groups.
@@ -40,7 +40,7 @@ export const savedView = (lists: readonly string[]): Resource =>
     },
     rules(record) {
       const names = [...new URLSearchParams(String(record.query)).keys()];
-      const wrong = names.find((name) => NOT_KEPT.has(name));
+      const wrong = names.find((name) => DROPPED_PARAMETERS.has(name));
       return wrong === undefined ? {} : { query: `${wrong} cannot be part of a view.` };
     },
   });

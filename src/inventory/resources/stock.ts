@@ -82,12 +82,12 @@ export const amountFields = (): Record<string, Field> => ({ amount: amount(), un
 /** True if records have an amount that can be consumed. */
 export const hasStock = ({ fields }: Resource): boolean => "freeze_thaw_count" in fields;
 
-const NOT_NEGATIVE = ["amount", "minimum_amount", "price", "freeze_thaw_count"];
+const NON_NEGATIVE_FIELDS = ["amount", "minimum_amount", "price", "freeze_thaw_count"];
 
 /** Errors of amounts and counts below 0. */
 export const stockErrors = (record: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
-    NOT_NEGATIVE.filter((name) => Number(record[name] ?? 0) < 0).map((name) => [
+    NON_NEGATIVE_FIELDS.filter((name) => Number(record[name] ?? 0) < 0).map((name) => [
       name,
       "Ensure this value is greater than or equal to 0.",
     ]),

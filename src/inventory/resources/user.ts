@@ -1,6 +1,6 @@
 import { compare } from "../model/condition.ts";
 import { computed, type Field, type Json, printInstant, Shape, text, uuid } from "../model/field.ts";
-import { IN_DETAILS, type Resource, rowNumber } from "../model/resource.ts";
+import { DETAILS_FORM, type Resource, rowNumber } from "../model/resource.ts";
 
 const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
 
@@ -34,7 +34,7 @@ export const user: Resource = {
   },
   fields: {
     rid: rowNumber(),
-    id: uuid("Identifier of the account.", IN_DETAILS),
+    id: uuid("Identifier of the account.", DETAILS_FORM),
     username: text("Username; cannot be changed.", {
       example: "carol",
       write: "required",

@@ -34,7 +34,7 @@ const BuildSchema = answerSchema(
     state: Type.Enum([...BUILD_STATES]),
     submitted: Type.String(),
     ended: nullable(Type.String()),
-    stored: nullable(Type.Integer({ description: "Families that it has stored." })),
+    stored: nullable(Type.Integer({ description: "Number of families that the build has stored." })),
     carried: nullable(Type.Integer({ description: "Number of families carried over from another corpus." })),
     failure: nullable(Type.String({ description: "Reason of a failure." })),
     progress: nullable(

@@ -154,7 +154,7 @@ export const jobOperations = [
   }),
 ];
 
-/** The JSON service, and the streams of events that it has open. */
+/** The JSON service and its open event streams. */
 export function jsonRoutes(options: JsonOptions) {
   const events = new EventStreams();
   const operations = [

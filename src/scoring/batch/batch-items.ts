@@ -50,7 +50,7 @@ interface Next {
 }
 
 const IS_UNFINISHED = "job.state IN ('queued', 'running')";
-const WITH_JOBS = "batch_item AS item LEFT JOIN job ON job.rid = item.job";
+const ITEMS_WITH_JOBS = "batch_item AS item LEFT JOIN job ON job.rid = item.job";
 
 /** The table of the jobs of batches. `task` is the row of a batch. */
 export class BatchItems {
@@ -106,7 +106,9 @@ export class BatchItems {
   /** Ids of its jobs that have not ended. */
   unfinishedJobs(task: number): string[] {
     const rows = this.database
-      .query(`SELECT job.id FROM ${WITH_JOBS} WHERE task = ? AND ${IS_UNFINISHED} ORDER BY position DESC`)
+      .query(
+        `SELECT job.id FROM ${ITEMS_WITH_JOBS} WHERE task = ? AND ${IS_UNFINISHED} ORDER BY position DESC`,
+      )
       .all(task) as { id: string }[];
     return rows.map(({ id }) => id);
   }
@@ -116,7 +118,7 @@ export class BatchItems {
     return this.database
       .query(
         `SELECT rid FROM task WHERE kind = 'batch' AND state = 'cancelled' AND EXISTS
-         (SELECT 1 FROM ${WITH_JOBS} WHERE item.task = task.rid AND (item.query IS NOT NULL OR ${IS_UNFINISHED}))`,
+         (SELECT 1 FROM ${ITEMS_WITH_JOBS} WHERE item.task = task.rid AND (item.query IS NOT NULL OR ${IS_UNFINISHED}))`,
       )
       .all() as { rid: number }[];
   }
@@ -140,7 +142,7 @@ export class BatchItems {
            count(*) FILTER (WHERE job.state = 'running') AS running,
            count(*) FILTER (WHERE job.state = 'finished') AS finished,
            count(*) FILTER (WHERE item.failure IS NOT NULL OR job.state IN ('failed', 'cancelled', 'expired')) AS failed
-         FROM ${WITH_JOBS} WHERE task = ?`,
+         FROM ${ITEMS_WITH_JOBS} WHERE task = ?`,
       )
       .get(task) as BatchCounts;
   }
@@ -150,7 +152,7 @@ export class BatchItems {
       .query(
         `SELECT position, name, line, patterns AS "group", job.id AS job, coalesce(job.failure, item.failure) AS failure,
            coalesce(job.state, iif(item.failure IS NULL, 'waiting', 'failed')) AS state
-         FROM ${WITH_JOBS} WHERE task = ? AND position >= ? ORDER BY position LIMIT ?`,
+         FROM ${ITEMS_WITH_JOBS} WHERE task = ? AND position >= ? ORDER BY position LIMIT ?`,
       )
       .all(task, offset, limit) as BatchItem[];
   }

@@ -290,11 +290,11 @@ function refuse(place: Place, text: string): never {
 }
 
 /** Characters that a name may contain but not begin with (XML 1.0, productions 4 and 4a). */
-const NOT_FIRST = /^[^:]*:(?:[-.0-9\u203F\u2040\u00B7]|[\u0300-\u036F])/;
+const INVALID_NAME_START = /^[^:]*:(?:[-.0-9\u203F\u2040\u00B7]|[\u0300-\u036F])/;
 
 /** Checks the part of a name after its prefix (Namespaces in XML 1.0, production 4), which saxes does not. */
 function checkLocalName(name: string, place: Place): void {
-  if (NOT_FIRST.test(name))
+  if (INVALID_NAME_START.test(name))
     throw malformed(place, "not well-formed XML: a name begins with a character that is not allowed there");
 }
 

@@ -7,7 +7,7 @@ import { readUniProtJson } from "./uniprot-json.ts";
 interface FeatureFormat {
   /** Name of the format. */
   title: string;
-  /** True if a file that begins so has this format. @param lines those with content, without comments */
+  /** True if a file with this beginning has the format. @param lines the lines with content, without comments */
   detect(head: string, lines: readonly string[]): boolean;
   /** @param head the beginning of the file */
   read(emit: Emit, head: string): FeatureReader;
@@ -61,7 +61,7 @@ export const formatTitle = (name: string): string =>
   Object.hasOwn(FEATURE_FORMATS, name) ? FEATURE_FORMATS[name as FeatureFormatName].title : name;
 export const FEATURE_FORMAT_NAMES = Object.keys(FEATURE_FORMATS) as FeatureFormatName[];
 
-/** The format of a file that begins so. @throws Problem invalid_request */
+/** Detects the format of a file by its beginning. @throws Problem invalid_request */
 export function detectFormat(head: string): FeatureFormatName {
   const text = head.trimStart();
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));

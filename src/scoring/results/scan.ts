@@ -32,7 +32,7 @@ export const SCAN_MATCH: Record<string, TSchema> = {
   notes: nullable(NotesSchema),
 };
 
-/** A match with the number that it has in its result. */
+/** A match with its number in the result. */
 export type ScanMatch = MatchRow & { number: number };
 
 export const ScanSchema = object(

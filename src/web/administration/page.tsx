@@ -43,7 +43,7 @@ export interface AdministrationContext<Data> {
   open: (dialog: (close: () => void) => ComponentChildren) => void;
   /** Starts a task on the server and follows it. */
   startTask: (start: () => Promise<unknown>) => void;
-  /** Follows a task that something else has started. */
+  /** Follows a task that was started elsewhere. */
   watchTasks: () => void;
   taskIsRunning: boolean;
 }
@@ -167,7 +167,7 @@ export function AdministrationFrame(props: {
   );
 }
 
-/** The content of a list page once its data is there. */
+/** The content of a list page after its data have arrived. */
 export function AdministrationTable<Data extends { results: readonly Row[] }, Row>(props: {
   config: AdministrationPage<Data, Row>;
   page: AdministrationContext<Data>;

@@ -23,7 +23,7 @@ import {
 import { recordName, type Page, type Row, Value } from "./record.tsx";
 import type { Selection } from "./selection.ts";
 
-/** True if a record is below its minimum and its status does not say so. */
+/** True if a record is below its minimum, but its status does not show it. */
 const needsLowTag = ({ values }: Row): boolean =>
   values.below_minimum === true && values.status !== "LOW" && values.status !== "EMPTY";
 

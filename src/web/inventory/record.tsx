@@ -70,7 +70,7 @@ export function toRow(nested: Nested): Row {
   };
 }
 
-/** Names of places that cannot be mistaken, such as `Rack A › Box 1`. */
+/** Unique names of places, such as `Rack A › Box 1`. */
 const UNIQUE = "__unique_path";
 
 /** Replaces names of references by these paths. */
@@ -83,7 +83,7 @@ function namePlaces(values: Record<string, RecordValue>): void {
   }
 }
 
-/** Paths of places that requests ask for besides these fields, so that places cannot be mistaken. */
+/** Unique paths of places that requests ask for besides these fields. */
 const withPaths = ({ fields }: Declaration, names: readonly string[]): string[] =>
   names.flatMap((name) => (isInTree(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
 
@@ -280,14 +280,14 @@ export const findStockState = (values: StockValues): string =>
   findShortage(values) ?? STATES[String(values.status ?? "")] ?? "other";
 
 /** Statuses that a problem of the stock replaces. */
-const OF_STOCK = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
+const STOCK_STATES = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
 
 /** The state of stock in words, such as "Low" or "Frozen, low". */
 export function stateText(values: StockValues): string {
   const status = String(values.status ?? "");
   const shortage = findShortage(values);
   if (shortage === undefined) return formatConstant(status);
-  return OF_STOCK.has(status) ? formatConstant(shortage) : `${formatConstant(status)}, ${shortage}`;
+  return STOCK_STATES.has(status) ? formatConstant(shortage) : `${formatConstant(status)}, ${shortage}`;
 }
 
 /** The state of stock, as a shape and in words. */

@@ -32,27 +32,27 @@ export function useMoves() {
     setTarget(next);
   };
   const run = async (before: Target | null, code: string): Promise<Target | null> => {
-    const tell = (text: string, tone: Logged["tone"]): void =>
+    const addLog = (text: string, tone: Logged["tone"]): void =>
       setLog((logged) =>
         [{ code, text, tone }, ...logged.filter((each) => each.code !== code)].slice(0, MOST),
       );
     try {
       const found = await findOne(code);
       if (found.segment === "locations") {
-        tell(`${found.name}: the following items go here.`, "ok");
+        addLog(`${found.name}: the following items go here.`, "ok");
         return { place: found, position: found.free?.[0] ?? "" };
       }
       const { place, position } = requireTarget(found, before);
       const response = await moveRecords({ id: place.id, name: place.name }, movedTo(position, found));
       if (response) showDone(`Moved ${found.name}.`, response, () => {});
       const where = [place.name, position].filter(Boolean).join(", ");
-      tell(
+      addLog(
         `${found.name} ${response ? "is now in" : "waits to be moved to"} ${where}.`,
         response ? "ok" : "warn",
       );
       return nextTarget({ place, position });
     } catch (error) {
-      tell((error as Error).message, "danger");
+      addLog((error as Error).message, "danger");
       return before;
     }
   };

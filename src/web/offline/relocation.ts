@@ -76,7 +76,7 @@ export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone:
   if (position === record.position) return;
   const location = { id: box.id, name: box.unique_path };
   if (free)
-    return tell(
+    return announceMove(
       moveRecords(location, movedTo(position, record)),
       `Moved ${record.name} to ${position}.`,
       onDone,
@@ -84,13 +84,13 @@ export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone:
   if (!other?.change || record.position === "")
     return showToast(`${position} is occupied. Choose a free slot.`, "error");
   const exchange = moveRecords(location, movedTo(position, record), movedTo(record.position, other));
-  return tell(exchange, `Exchanged ${record.name} and ${other.name}.`, onDone);
+  return announceMove(exchange, `Exchanged ${record.name} and ${other.name}.`, onDone);
 }
 
 /** Clears the location of a record. */
 export const takeOut = (record: Stored, onDone: () => void): Promise<void> =>
-  tell(moveRecords(null, movedTo("", record)), `Took out ${record.name}.`, onDone);
+  announceMove(moveRecords(null, movedTo("", record)), `Took out ${record.name}.`, onDone);
 
 /** Reports the outcome of a move; the box may have changed even after a failure. */
-const tell = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>
+const announceMove = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>
   withErrorToast(async () => showDone(done, await moving, onDone)).finally(onDone);

@@ -42,7 +42,7 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
     onSpan(countResidues(next) >= length ? null : next);
     setLive(null);
   };
-  /** Around a residue, else with the match in the middle; keeps the match in view. */
+  /** Zooms around a residue, or else around the match; keeps the match in view. */
   const computeZoom = (factor: number, at?: number): Span => {
     const before = current.current;
     const middle = kept && contains(before, kept) ? kept : undefined;

@@ -82,7 +82,7 @@ describe("a location that the caller may only view, as everyone may", () => {
     expect(await fetchPlace(tube)).toEqual([null, ""]);
   });
 
-  test("import", async () => {
+  test("imports respect the permission to use a location", async () => {
     const body = `id,name,model_type,location\n${tube},Tube of bob,OTHER,${box}\n,New,OTHER,Box of alice\n`;
     const headers = { "Content-Type": "text/csv" };
     const { status, text } = await lab.ask("POST", `${LIST}/import/`, { as: "bob", body, headers });

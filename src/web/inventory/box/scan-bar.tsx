@@ -46,7 +46,7 @@ export function ScanBar(props: {
       move(code).then(onMoved, (error: Error) => setLast({ code, text: error.message, batch: null })),
     );
   };
-  const takeBack = (batch: string): Promise<void> =>
+  const undoMove = (batch: string): Promise<void> =>
     undo(batch, () => {
       filled.current.clear();
       setLast(null);
@@ -72,7 +72,7 @@ export function ScanBar(props: {
           )}
         </p>
         {last?.batch && (
-          <Button look="quiet" small icon="undo-2" onClick={() => void takeBack(last.batch!)}>
+          <Button look="quiet" small icon="undo-2" onClick={() => void undoMove(last.batch!)}>
             Undo
           </Button>
         )}

@@ -59,7 +59,7 @@ export function SlotPanel(props: {
   );
 }
 
-/** Names of what the panel shows: the kind of record, its annotations, then the other fields of its summary. */
+/** Names of the fields in the panel: the kind of record, annotations, then the other fields of the summary. */
 function summaryFields({ fields, annotations }: Declaration): string[] {
   const names = Object.keys(fields).filter((name) => fields[name].form?.summary);
   const first = names.filter((name) => isConstant(fields[name]));
