@@ -32,8 +32,8 @@ export const makeOwnership = (accounts: { authenticate: (request: Request) => Ac
   identify(request) {
     const { username, superuser } = findActor(request, accounts);
     const secret = readOwnerKey(request);
-    const own = username === null ? [] : [`user ${username}`];
-    return { keys: secret === null ? own : [...own, sha256(secret)], isAdministrator: superuser };
+    const ownKeys = username === null ? [] : [`user ${username}`];
+    return { keys: secret === null ? ownKeys : [...ownKeys, sha256(secret)], isAdministrator: superuser };
   },
   claim(request) {
     if (findActor(request, accounts).username !== null) return { key: null, headers: {} };

@@ -167,7 +167,7 @@ export class Sessions {
   /** The sessions of an account that have not ended, the latest first. */
   list(user: number, request: Request): SessionRecord[] {
     const secret = this.readSecret(request);
-    const own = secret === undefined ? undefined : sha256(secret);
+    const ownHash = secret === undefined ? undefined : sha256(secret);
     const rows = this.database
       .query(
         `SELECT sha256 AS hash, created, last_used, expires, agent FROM session
@@ -175,7 +175,7 @@ export class Sessions {
       )
       .all(user, this.clock.now(), this.idleLimit()) as (SessionRecord & { hash: string })[];
     return rows.map(({ hash, ...rest }) =>
-      Object.assign({ id: publicId(hash) }, rest, { current: hash === own }),
+      Object.assign({ id: publicId(hash) }, rest, { current: hash === ownHash }),
     );
   }
 
@@ -189,8 +189,8 @@ export class Sessions {
 
   /** Ends all sessions of an account except the session of the request. @returns the number of ended sessions */
   endOthers(user: number, request: Request): number {
-    const own = this.readSecret(request);
-    return this.endWhere(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
+    const ownHash = this.readSecret(request);
+    return this.endWhere(user, "sha256 <> ?", ownHash === undefined ? "" : sha256(ownHash));
   }
 
   /**

@@ -141,7 +141,7 @@ function summary(report: ImportReport): string {
 
 /** Old and new values of existing records. */
 function preview({ match, existing, changes, updated }: ImportReport): string {
-  const same = (["name", "barcode"] as const)
+  const duplicates = (["name", "barcode"] as const)
     .filter((by) => match === "none" && (existing[by] ?? 0) > 0)
     .map(
       (by) =>
@@ -156,7 +156,7 @@ function preview({ match, existing, changes, updated }: ImportReport): string {
       : "";
   const table =
     lines.length === 0 ? "" : `${textTable(["row", "record", "field", "before", "after"], lines)}\n`;
-  return same.join("") + table + more;
+  return duplicates.join("") + table + more;
 }
 
 const shown = (value: unknown): string =>

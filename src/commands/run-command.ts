@@ -102,11 +102,11 @@ function checkValue(name: string, placeholder: string | undefined, value: string
   const choices = placeholder.split("|");
   if (choices.length > 1 && !choices.includes(value))
     throw new Problem("usage", `${name}: "${value}" is not one of ${choices.join(", ")}.`);
-  const [, least, most] = /^(\d+)-(\d+)$/.exec(placeholder) ?? [];
-  if (least === undefined) return;
+  const [, minimum, maximum] = /^(\d+)-(\d+)$/.exec(placeholder) ?? [];
+  if (minimum === undefined) return;
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= Number(least) && number <= Number(most)))
-    throw new Problem("usage", `${name}: expected a whole number from ${least} to ${most}.`);
+  if (!(number >= Number(minimum) && number <= Number(maximum)))
+    throw new Problem("usage", `${name}: expected a whole number from ${minimum} to ${maximum}.`);
 }
 
 function chooseAction(command: Command, name: string | undefined): [string, Action] {
@@ -127,11 +127,14 @@ function checkFlags(command: Command, title: string, action: Action, given: Map<
 
 function checkOperands(title: string, command: Command, action: Action, operands: string[]): void {
   const declared = action.operands?.split(" ") ?? [];
-  const least = declared.filter((word) => !word.startsWith("[")).length;
-  const most = declared.at(-1)?.endsWith("…") ? Infinity : declared.length;
+  const minimum = declared.filter((word) => !word.startsWith("[")).length;
+  const maximum = declared.at(-1)?.endsWith("…") ? Infinity : declared.length;
   const see = `See labd ${command.name} --help.`;
-  if (operands.length < least) throw new Problem("usage", `${title} needs ${action.operands}. ${see}`);
-  if (operands.length <= most) return;
-  const expectedOperands = most === 0 ? "no operand" : `only ${action.operands}`;
-  throw new Problem("usage", `${title} takes ${expectedOperands}, but ${operands[most]} was given. ${see}`);
+  if (operands.length < minimum) throw new Problem("usage", `${title} needs ${action.operands}. ${see}`);
+  if (operands.length <= maximum) return;
+  const expectedOperands = maximum === 0 ? "no operand" : `only ${action.operands}`;
+  throw new Problem(
+    "usage",
+    `${title} takes ${expectedOperands}, but ${operands[maximum]} was given. ${see}`,
+  );
 }

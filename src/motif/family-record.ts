@@ -68,7 +68,7 @@ export function moveFamily(
     writer.varint(indexOf(reader.varint()));
     writer.copy(reader.skipPath(length));
   }
-  writer.copy(reader.rest());
+  writer.copy(reader.readRemaining());
   return writer.finish();
 }
 
@@ -232,7 +232,7 @@ class Reader {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  rest(): Uint8Array {
+  readRemaining(): Uint8Array {
     return this.#bytes.subarray(this.#at);
   }
 

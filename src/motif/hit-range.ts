@@ -24,10 +24,10 @@ export function sizeRange(hits: readonly Hit[], corpus: Size, maxEValue: number)
   if (!isOrderCertain(hits, corpus)) return [residueCount, residueCount];
   const weakest = hits.findLast(({ eValue }) => eValue <= maxEValue)?.eValue ?? 0;
   // No number of residues makes a hit of E-value 0 weaker.
-  const most = weakest === 0 ? Infinity : ((residueCount * maxEValue) / weakest) * (1 - PRECISION);
+  const maxResidues = weakest === 0 ? Infinity : ((residueCount * maxEValue) / weakest) * (1 - PRECISION);
   return [
     minSize(hits, corpus, maxEValue),
-    Math.max(Math.floor(Math.min(most, Number.MAX_SAFE_INTEGER)), residueCount),
+    Math.max(Math.floor(Math.min(maxResidues, Number.MAX_SAFE_INTEGER)), residueCount),
   ];
 }
 

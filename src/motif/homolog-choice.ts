@@ -2,7 +2,7 @@ import type { Corpus } from "./corpus.ts";
 import { DEFAULTS, type Options } from "./options.ts";
 import { findSpecies } from "./species.ts";
 
-/** Which hits may be homologs, besides the thresholds of the method. */
+/** The choice of homologs, besides the thresholds of the method. */
 export type HomologChoice = Partial<
   Pick<Options, "organisms" | "leaveOut" | "minIdentity" | "maxIdentity" | "maxHomologs">
 >;

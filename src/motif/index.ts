@@ -32,7 +32,7 @@ export type {
 export { rankByZ, rankMatches } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
-/** Which hits may be homologs. */
+/** The choice of homologs. */
 export { organismTest, unknownOrganisms } from "./homolog-choice.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 

@@ -40,7 +40,7 @@ export interface LookaroundNode extends NodeBase {
 export interface GroupNode extends NodeBase {
   kind: "group";
   child: Node;
-  /** False for `(?:…)`. */
+  /** True for a capturing group, false for `(?:…)`. */
   capturing: boolean;
 }
 export interface SequenceNode extends NodeBase {

@@ -2,7 +2,7 @@ import type { Via } from "./request-context.ts";
 
 /** On whose behalf a request is answered. Numbers are rows of accounts, groups and tokens. */
 export interface Actor {
-  /** Null for an anonymous caller; so are the username and the primary group. */
+  /** Row of the account; null for an anonymous caller, like the username and the primary group. */
   user: number | null;
   username: string | null;
   superuser: boolean;

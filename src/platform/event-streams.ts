@@ -54,7 +54,7 @@ export class EventStreams {
   readonly #options: Required<EventStreamsOptions>;
   readonly #streams = new Set<Stream>();
   #timer: Timer | undefined;
-  /** When the next check is due by performance.now(), and the earliest time for it. */
+  /** Time of the next check by performance.now(), and the earliest time for it. */
   #due = 0;
   #notBefore = 0;
   #closed = false;

@@ -142,7 +142,7 @@ export async function openScoring(options: ScoringOptions) {
     removeFeatures: (name: string) => features.remove(name, database, clock),
     /** Number of jobs by state. */
     counts: () => store.counts(),
-    /** When the job that has waited longest was submitted, in milliseconds since 1970-01-01 UTC; null if none waits. */
+    /** Submission time of the job that has waited longest, in milliseconds since 1970-01-01 UTC; null if none waits. */
     oldestQueued: () => store.oldestQueued(),
     /** Number of workers, of busy ones, and the memory limit of the process in bytes. */
     workers: () => pool.capacity(),

@@ -14,7 +14,7 @@ export interface Webhook extends RecordFilter {
   user: number;
   username: string;
   url: string;
-  /** Null if it cannot be decrypted. */
+  /** Secret; null if it cannot be decrypted. */
   secret: string | null;
   /** The previous secret, which signs too until `formerUntil`. */
   formerSecret: string | null;

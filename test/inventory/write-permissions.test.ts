@@ -39,7 +39,7 @@ describe("writes without permission:", () => {
     ["POST", "version/", 405],
     ["POST", "users/bob", 405],
     ["PUT", `resolver/${IDS.shelf}/`, 405],
-  ])("as bob, %s %s returns %d", async (method, path, wanted) => {
+  ])("bob's request %s %s returns %d", async (method, path, wanted) => {
     const { status, headers, body } = await lab.ask(method, path, { as: "bob", body: { label: "x" } });
     const texts: Record<number, string> = {
       403: "You do not have permission to perform this action.",

@@ -94,7 +94,7 @@ test.each(Object.entries(DAMAGE))(
   },
 );
 
-test("damage in a later part of a long result is found before the first is sent, in both encodings", async () => {
+test("damage in a later part of a long result is found before its first part is sent, in both encodings", async () => {
   const job = await score(Array.from({ length: 20 }, (_, i) => `.{${i + 1}}`));
   const last = "(SELECT max(part) FROM result_part WHERE form = 'json')";
   expect(app.database.query(`SELECT ${last} > 1 AS many`).get()).toEqual({ many: 1 });

@@ -406,7 +406,7 @@ describe("idempotency keys", () => {
   });
 });
 
-test("a request that a former version stored has the digest of the same request now", () => {
+test("a request stored by an earlier version keeps its digest", () => {
   const stored = {
     ...request(),
     patterns: [{ expression: "S.P", name: null, dialect: "soap" }],

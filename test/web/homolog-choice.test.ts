@@ -13,7 +13,7 @@ const CHOICE = {
   maxHomologs: 20,
 };
 
-test("a form shows the choice of a job and sends the same again", () => {
+test("a form shows the choice of a job and sends it unchanged", () => {
   expect(toDraft(CHOICE)).toEqual({
     organisms: "Homo sapiens, 10090",
     leaveOut: "P12345, Q1",

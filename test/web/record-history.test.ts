@@ -96,6 +96,6 @@ test.each([
   [[0, 4, null], { full: 4, lastUsed: "2026-11-09" }],
   [[null], {}],
   [[], {}],
-])("of the amounts %p, the latest first, the last refill and use are %p", (latestFirst, expected) => {
+])("finds the last refill and use in the amounts %p (latest first): %p", (latestFirst, expected) => {
   expect(amountsIn(amounts(...latestFirst))).toEqual({ full: undefined, lastUsed: undefined, ...expected });
 });

@@ -182,7 +182,7 @@ test("the service worker caches the files that scanning needs, under a policy", 
   expect(bytes).toBeLessThan(1_000_000);
 });
 
-test("a path template matches paths with the same number of non-empty parts", () => {
+test("a path template matches paths with equally many non-empty parts", () => {
   expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
   expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });
   expect(match("/score/:job", "/score/")).toBeUndefined();

@@ -40,8 +40,8 @@ export function isKnown(call: Call, tag: string): boolean {
 /** Checks If-Match for a value without a version. @throws Problem precondition_failed */
 export function checkTag(call: Call, tag: string): void {
   const ifMatch = call.request.headers.get("if-match");
-  const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
-  if (ifMatch !== null && !parseTags(ifMatch).some(same))
+  const isSameTag = (known: string) => known === "*" || opaque(known) === opaque(tag);
+  if (ifMatch !== null && !parseTags(ifMatch).some(isSameTag))
     throw failed("If-Match does not contain the current entity tag. Read the value again.", tag);
 }
 

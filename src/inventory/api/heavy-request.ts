@@ -90,8 +90,8 @@ async function isHeavyAfter(
 function isLong({ url }: Call, { format, size }: Listing, rows: number): boolean {
   const isFile = isFileFormat(format);
   const isPaged = url.searchParams.has("page") || url.searchParams.has("page_size");
-  const most = size === "max" || (isFile && !isPaged) ? rows : Math.min(size, rows);
-  return most > SMALL_TABLE || (most > PAGE && rows > SMALL_TABLE);
+  const maxRows = size === "max" || (isFile && !isPaged) ? rows : Math.min(size, rows);
+  return maxRows > SMALL_TABLE || (maxRows > PAGE && rows > SMALL_TABLE);
 }
 
 /** Estimated time of a request that reads the whole table; long filters take longer for each row. */

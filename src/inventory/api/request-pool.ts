@@ -248,7 +248,7 @@ export class RequestPool {
   }
 
   #release(process: RequestProcess): void {
-    process.rest();
+    process.becomeIdle();
     this.#dispatch();
   }
 }
@@ -265,7 +265,7 @@ class RequestProcess {
   #reply: PromiseWithResolvers<FromProcess> | undefined;
   #timer: Timer | undefined;
   isEnding = false;
-  readonly #uncount: () => void;
+  readonly #stopTracking: () => void;
 
   constructor(
     readonly writes: boolean,
@@ -293,12 +293,12 @@ class RequestProcess {
         if (!this.isEnding) options.log.problem("request process ended", { cause });
         ready.reject(busy(ended, 5));
         this.#takeReply()?.reject(busy(ended, 5));
-        this.#uncount();
+        this.#stopTracking();
         onEnd(this);
       },
     });
     void logOutput(this.#child.stderr as ReadableStream<Uint8Array>, options.log, "request process");
-    this.#uncount = trackMemory(this.pid, () => this.#endUnneeded());
+    this.#stopTracking = trackMemory(this.pid, () => this.#endUnneeded());
     // An idle process must not keep the server from ending.
     this.#child.unref();
     const late = setTimeout(() => this.end(), MAX_WAIT);
@@ -319,7 +319,7 @@ class RequestProcess {
   }
 
   /** Ends the process if it gets no new work for a while. */
-  rest(): void {
+  becomeIdle(): void {
     if (this.isEnding) return;
     this.key = undefined;
     this.unreadSince = undefined;

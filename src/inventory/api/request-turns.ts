@@ -1,4 +1,4 @@
-/** Which waiting request is answered next, and by how many processes. */
+/** The choice of the next waiting request, and the number of processes. */
 
 /** Requests that compute at once; each process takes some 60 MB while it runs. */
 const COMPUTING = 4;

@@ -211,7 +211,7 @@ function sendValues({ url, actor, store }: Call, resource: RoutedResource, name:
   const { condition } = parseListing(resources, resource, parameters, actor);
   const { values, more } = fieldValues(store.statements, { resources, actor }, resource, path, {
     condition,
-    most: MAX_VALUES,
+    maximum: MAX_VALUES,
   });
   return respondJson({ field: name, more, results: values });
 }

@@ -14,7 +14,7 @@ const MARGIN = 1.2;
 /** The narrowest module, in millimetres, that 300 dpi printers and common scanners manage. */
 const NARROWEST = { qr: 0.19, code128: 0.165 } as const;
 /** Font sizes in points. */
-const SIZES = { most: 11, least: 4.5, step: 0.5 };
+const SIZES = { maximum: 11, minimum: 4.5, step: 0.5 };
 /** Line height of DejaVu Sans, relative to the font size. */
 const LINE = 1.17;
 
@@ -116,12 +116,12 @@ function writeText(document: Document, label: Label, area: Area): void {
   const fitsAt = (size: number) => (line: string) => measureWidth(document, line, size) <= area.width;
   const roomAt = (size: number): number =>
     Math.floor((area.height - below.length * smallerSize(size) * LINE) / (size * LINE));
-  for (let size = SIZES.most; size >= SIZES.least; size -= SIZES.step) {
+  for (let size = SIZES.maximum; size >= SIZES.minimum; size -= SIZES.step) {
     const names = wrap(label.name, fitsAt(size));
     if (names.length <= roomAt(size) && names.every(fitsAt(size)))
       return writeLines(document, label, { names, below, size }, area);
   }
-  const size = SIZES.least;
+  const size = SIZES.minimum;
   const hasRoom = roomAt(size) >= 1;
   // The smallest labels have room for the name and the code only.
   const rows = hasRoom ? roomAt(size) : Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
@@ -129,7 +129,7 @@ function writeText(document: Document, label: Label, area: Area): void {
   writeLines(document, label, { names, below: hasRoom ? below : [label.code], size }, area);
 }
 
-const smallerSize = (size: number): number => Math.max(SIZES.least, size * 0.75);
+const smallerSize = (size: number): number => Math.max(SIZES.minimum, size * 0.75);
 
 function writeLines(
   document: Document,

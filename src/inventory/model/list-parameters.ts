@@ -45,17 +45,19 @@ export const listParameters = perResource<readonly Parameter[]>((resources, reso
   );
   const isShared = (name: string): boolean =>
     COMMON.has(name) && isGuarded(resource) && !(name === "id" && resource.fields.id.kind !== "uuid");
-  const own = (name: string, doc: string, schema?: TSchema): Parameter => ({
+  const makeListParameter = (name: string, doc: string, schema?: TSchema): Parameter => ({
     $id: isShared(name) ? `filter_${name}` : `${resource.name}.${name}`,
     ...inQuery(name, doc, schema),
   });
   return [
     ...Object.keys(LIST_PARAMETERS).map(listParameter),
-    ...search.map(({ name, doc }) => own(name, doc)),
-    ...fields.map(([name, field]) => own(name, filterDoc(resources, field), filterSchema(field))),
+    ...search.map(({ name, doc }) => makeListParameter(name, doc)),
+    ...fields.map(([name, field]) =>
+      makeListParameter(name, filterDoc(resources, field), filterSchema(field)),
+    ),
     ...Object.entries(resource.filters ?? {})
       .filter(([name]) => !taken.has(name) && !Object.hasOwn(resource.fields, name))
-      .map(([name, path]) => own(name, `Another name of \`${path}\`.`)),
+      .map(([name, path]) => makeListParameter(name, `Another name of \`${path}\`.`)),
     OTHER_FILTERS,
   ];
 });

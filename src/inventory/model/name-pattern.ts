@@ -10,14 +10,14 @@ const FORMS = "Write {1..5}, {01..12} or {A..D}.";
 export const countNames = (pattern: string): number =>
   parseRanges(pattern).reduce((count, { first, last }) => count * (last - first + 1), 1);
 
-/** The names that a pattern stands for, at most `most` of them: the last range changes fastest. @throws PatternError */
-export function expandNames(pattern: string, most: number): string[] {
+/** The names that a pattern stands for, at most `maximum` of them: the last range changes fastest. @throws PatternError */
+export function expandNames(pattern: string, maximum: number): string[] {
   const texts = pattern.split(RANGE).filter((_, i) => i % 2 === 0);
   let names = [texts[0].trimStart()];
   for (const [i, { first, last, makeName }] of parseRanges(pattern).entries()) {
     const next: string[] = [];
     for (const name of names)
-      for (let at = first; at <= last && next.length < most; at++)
+      for (let at = first; at <= last && next.length < maximum; at++)
         next.push(name + makeName(at) + texts[i + 1]);
     names = next;
   }

@@ -48,7 +48,7 @@ export const EACH_ROW: ChooseTrigrams = () => undefined;
 interface Planning extends Viewer {
   joins: Map<string, Sql>;
   choose: ChooseTrigrams | undefined;
-  /** Which values of an annotation type paths lead to: each record's first one, or all, one row for each. */
+  /** The values of an annotation type to which paths lead: the first value of each record, or one row per value. */
   annotations: "first value" | "every value";
 }
 
@@ -142,10 +142,10 @@ function joinValues(
   type: string,
 ): string {
   const at = `${alias}_a${Number(type)}`;
-  const own = (v: string) =>
+  const ownCondition = (v: string) =>
     `${v}.object_kind = '${resource.name}' AND ${v}.annotation_type = ${Number(type)} AND ${v}.object_rid = ${alias}.rid`;
-  const first = `${at}.rid = (SELECT min(v.rid) FROM annotation_value AS v WHERE ${own("v")})`;
-  const on = annotations === "first value" ? first : own(at);
+  const first = `${at}.rid = (SELECT min(v.rid) FROM annotation_value AS v WHERE ${ownCondition("v")})`;
+  const on = annotations === "first value" ? first : ownCondition(at);
   joins.set(at, { text: `LEFT JOIN annotation_value AS ${at} ON ${on}`, args: [] });
   return at;
 }
@@ -185,10 +185,10 @@ function annotationValues(
   // A trigram finds fewer values than the type, which SQLite cannot know.
   const isFound = where.text.includes(" MATCH ") && !where.text.includes(" OR ");
   const table = `annotation_value AS ${far}${isFound ? " NOT INDEXED" : ""}`;
-  const own = `${far}.object_kind = '${resource.name}'`;
+  const ownCondition = `${far}.object_kind = '${resource.name}'`;
   return {
     far,
-    text: `FROM ${table}${values.text} WHERE ${own} AND ${where.text}`,
+    text: `FROM ${table}${values.text} WHERE ${ownCondition} AND ${where.text}`,
     args: [...values.args, ...where.args],
   };
 }
@@ -197,13 +197,13 @@ function annotationValues(
 function related(resource: Resource, alias: string, relation: string, part: (far: Plan) => Clause): Sql {
   const far = `${alias}_${relation}`;
   const { text, args } = part(relationPlan(resource, relation, far));
-  const own = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0 AND`;
+  const ownCondition = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0 AND`;
   const from =
     relation === GRANTS
       ? // Rights are those of today, whatever time is read.
-        `main.object_permission AS ${far} WHERE ${own}`
+        `main.object_permission AS ${far} WHERE ${ownCondition}`
       : relation === NOTES
-        ? `note AS ${far} WHERE ${own}`
+        ? `note AS ${far} WHERE ${ownCondition}`
         : relation === MEMBERS
           ? `main.membership AS ${far}_m JOIN main.user_account AS ${far} ON ${far}.rid = ${far}_m.user_rid` +
             ` WHERE ${far}_m.group_rid = ${alias}.${columnName(resource, "owned_by")} AND`

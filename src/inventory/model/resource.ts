@@ -43,7 +43,7 @@ export interface Resource {
   where?: Readonly<Record<string, string>>;
   /** Field by which people name a record: references in bodies and filters may use it instead of the id. */
   key: string;
-  /** Which field a referring record shows. */
+  /** The field that a referring record shows. */
   shownAs: "id" | "key";
   /** Differences of the rights on its records from those on other records with owners. */
   access?: Access;

@@ -38,16 +38,16 @@ export function parseSearch(typed: string): SearchQuery {
 }
 
 /** Text fields of the record itself, not of others. */
-const own = (paths: readonly string[], { fields }: Resource): string[] =>
+const ownPaths = (paths: readonly string[], { fields }: Resource): string[] =>
   paths.filter((name) => fields[name]?.kind === "text");
 
 export const searchedNames = (resource: Resource): string[] =>
-  own([...new Set([resource.key, ...resource.nameFields])], resource);
+  ownPaths([...new Set([resource.key, ...resource.nameFields])], resource);
 
 /** Names and descriptions. */
 export const searchedTexts = (resource: Resource): string[] => [
   ...searchedNames(resource),
-  ...own(resource.descriptionFields, resource),
+  ...ownPaths(resource.descriptionFields, resource),
 ];
 
 /** References to the place of a record, with the names of their targets. */

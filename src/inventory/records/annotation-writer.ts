@@ -118,7 +118,7 @@ const makeParent = ({ name }: Resource, rid: number): StoredRecord => ({
   object_rid: rid,
 });
 
-/** The values of an annotation, of which a type that has several may hold a list. */
+/** The values of an annotation; types with several values hold a list. */
 export function listItems({ value }: StoredRecord, { multiple }: AnnotationType): Json[] {
   const stored = JSON.parse(String(value)) as Json;
   return multiple && Array.isArray(stored) ? stored : [stored];

@@ -184,8 +184,8 @@ function shadows({ declared, subResources, actor, today }: Present, items: strin
       const values = sharing.map(listValues);
       const names = [...new Set(values.flatMap((columns) => [...columns.keys()]))];
       const conditions = sharing.map((resource) => {
-        const own = today.resource.name === resource.name ? today.condition : ALWAYS;
-        const condition = and(visible(resource, actor), own);
+        const todayCondition = today.resource.name === resource.name ? today.condition : ALWAYS;
+        const condition = and(visible(resource, actor), todayCondition);
         const now = compile(condition, plan(declared, resource, actor));
         return selecting(resource, join("and", [now, couldViewThen(resource, actor, PAST_STATE)]));
       });

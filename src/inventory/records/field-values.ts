@@ -25,14 +25,14 @@ export interface FieldValue {
 
 /**
  * The values that a field has in the records that the actor may view and for which the condition holds, the most
- * frequent first, and whether there are more than `most`.
+ * frequent first, and whether there are more than `maximum`.
  */
 export function fieldValues(
   statements: Query,
   { resources, actor }: Viewer,
   resource: Resource,
   path: readonly string[],
-  { condition, most }: { condition: Condition; most: number },
+  { condition, maximum }: { condition: Condition; maximum: number },
 ): { values: FieldValue[]; more: boolean } {
   const field = fieldAt(resources, resource, path)!;
   const joined = plan(resources, resource, actor, undefined, "every value");
@@ -47,10 +47,10 @@ export function fieldValues(
     text:
       `SELECT ${column} AS value, ${total} AS total FROM ${resource.table} AS t${joins.text}` +
       ` WHERE ${where.text} GROUP BY value ORDER BY total DESC, value LIMIT ?`,
-    args: [...joins.args, ...where.args, most + 1],
+    args: [...joins.args, ...where.args, maximum + 1],
   });
-  const shown = found.slice(0, most);
-  const more = found.length > most;
+  const shown = found.slice(0, maximum);
+  const more = found.length > maximum;
   if (field.kind !== "reference") {
     const print = choosePrinter(field);
     const values = shown.map(({ value, total }) => ({

@@ -43,10 +43,15 @@ export const spacesIn = (store: Store, { resource, rid }: Target, actor: Actor):
   new StorageSpace(store.statements, { resources: store.resources, actor }).spaces(resource, [rid]).get(rid)!;
 
 /** The named location, and the spaces in it that the actor may put records into. @throws Problem invalid_request if there are none */
-function usableSpaces(store: Store, spaces: readonly Space[], own: Space | undefined, actor: Actor): Space[] {
+function usableSpaces(
+  store: Store,
+  spaces: readonly Space[],
+  targetSpace: Space | undefined,
+  actor: Actor,
+): Space[] {
   const context = store.reader.makeContext(actor);
   const location = store.resources.get("location")!;
-  const found = spaces.filter((space) => space === own || mayUse(context, location, space.rid));
+  const found = spaces.filter((space) => space === targetSpace || mayUse(context, location, space.rid));
   if (found.length === 0 && spaces.length > 0)
     throw invalidField("location", "You may not put records into the locations there.");
   return found;
@@ -120,11 +125,15 @@ export function chooseSlots(
   const name = start === undefined ? "positions" : "start";
   if ((start ?? positions) !== undefined && !grid)
     throw invalidField(name, "Only a location with a grid has positions.");
-  const own = target.resource.name === "location" ? spaces.find(({ rid }) => rid === target.rid) : undefined;
+  const targetSpace =
+    target.resource.name === "location" ? spaces.find(({ rid }) => rid === target.rid) : undefined;
   if (positions) {
     if (positions.length !== count)
       throw invalidField("positions", `Give one position for each of the ${count} records.`);
-    return positions.map((position) => ({ location: { id: own!.id, label: own!.label }, position }));
+    return positions.map((position) => ({
+      location: { id: targetSpace!.id, label: targetSpace!.label },
+      position,
+    }));
   }
   const from = start === undefined ? 0 : findSlot(grid!, start.toUpperCase());
   if (from === undefined)
@@ -135,8 +144,13 @@ export function chooseSlots(
   // The right to use the named location itself is checked when the records are written.
   const filled =
     start === undefined
-      ? usableSpaces(store, spaces, own, actor)
-      : [{ ...own!, positions: () => free(own!).filter((position) => findSlot(grid!, position)! >= from) }];
+      ? usableSpaces(store, spaces, targetSpace, actor)
+      : [
+          {
+            ...targetSpace!,
+            positions: () => free(targetSpace!).filter((position) => findSlot(grid!, position)! >= from),
+          },
+        ];
   const slots = freeSlots(filled, count);
   if (slots.length < count) throw invalidField(field, tooFewMessage(count, slots.length, spaces));
   return slots;

@@ -127,7 +127,7 @@ export class History {
     return this.#page(join("and", [own, changed]), "c.seq DESC", actor, limit, offset);
   }
 
-  /** When an account joined and left groups. */
+  /** The memberships of an account over time. */
   readMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
     const condition = clause("c.object_kind = 'membership' AND c.after ->> 'user' = ?", [user]);
     return this.#page(condition, "c.seq DESC", actor, limit, offset);

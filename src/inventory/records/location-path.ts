@@ -77,14 +77,14 @@ export class LocationPaths {
   /** Row number and id of the location at the end. @throws Problem invalid_request */
   make(parts: readonly string[]): { rid: number; id: string } | null {
     if (parts.length > LIMITS.depth.max) throw invalidField("path", exceeded(LIMITS.depth));
-    let here: { rid: number; id: string } | null = null;
+    let current: { rid: number; id: string } | null = null;
     for (const [i, label] of parts.entries()) {
       const key = JSON.stringify(parts.slice(0, i + 1));
-      const next: { rid: number; id: string } = this.#known.get(key) ?? this.#findOrCreate(label, here);
+      const next: { rid: number; id: string } = this.#known.get(key) ?? this.#findOrCreate(label, current);
       this.#known.set(key, next);
-      here = next;
+      current = next;
     }
-    return here;
+    return current;
   }
 
   /**

@@ -56,10 +56,10 @@ export class LocationTree {
   /** The path from the outermost record to this one. */
   path(resource: RoutedResource, rid: number, actor: Actor): TreeNode[] {
     const path: TreeNode[] = [];
-    let here: Place | undefined = { resource, rid };
-    for (let height = 0; here && height < MAX_HEIGHT; height++) {
-      path.unshift(...this.#nodes(here.resource, [here.rid], actor));
-      here = this.#enclosing(here, actor);
+    let current: Place | undefined = { resource, rid };
+    for (let height = 0; current && height < MAX_HEIGHT; height++) {
+      path.unshift(...this.#nodes(current.resource, [current.rid], actor));
+      current = this.#enclosing(current, actor);
     }
     return path;
   }

@@ -3,8 +3,8 @@ const LARGEST_CHUNK = 50_000;
 /** Rows of an index that are read newest first, until enough of them are found that the caller may view. */
 export interface NewestRows<Row> {
   /** Maximum number of rows to find. */
-  most: number;
-  /** Maximum number of rows to read from the index. Beyond, most of them are hidden, and `addAll` is faster. */
+  maximum: number;
+  /** Maximum number of rows to read from the index. Beyond, maximum of them are hidden, and `addAll` is faster. */
   patience: number;
   /** Reads rows before one, the newest first. */
   read(before: number, size: number): ArrayLike<Row>;
@@ -19,19 +19,19 @@ export interface NewestRows<Row> {
 /**
  * Reads in chunks of about as many rows as are needed at the rate so far. Only rows that the caller may view count for
  * the limit, so that it reveals nothing of others.
- * @returns whether there are more than `most`
+ * @returns whether there are more than `maximum`
  */
-export function readNewest<Row>({ most, patience, read, at, add, addAll }: NewestRows<Row>): boolean {
-  let [before, size, total] = [Number.MAX_SAFE_INTEGER, Math.ceil(1.2 * most), 0];
+export function readNewest<Row>({ maximum, patience, read, at, add, addAll }: NewestRows<Row>): boolean {
+  let [before, size, total] = [Number.MAX_SAFE_INTEGER, Math.ceil(1.2 * maximum), 0];
   for (;;) {
-    if (total + size > patience) return addAll() > most;
+    if (total + size > patience) return addAll() > maximum;
     const rows = read(before, size);
     const found = add(rows);
-    if (found > most) return true;
+    if (found > maximum) return true;
     if (rows.length < size) return false;
     before = at(rows[rows.length - 1]);
     total += size;
-    const needed = Math.ceil((1.2 * total * (most + 1 - found)) / (found + 1));
+    const needed = Math.ceil((1.2 * total * (maximum + 1 - found)) / (found + 1));
     size = Math.min(size * 4, needed, LARGEST_CHUNK);
   }
 }

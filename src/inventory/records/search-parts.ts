@@ -25,7 +25,7 @@ export interface FoundPart {
 export interface PartsFound {
   records: Map<string, Set<number>>;
   /** Maximum number of parts. */
-  most: number;
+  maximum: number;
   /** True if some records were not examined. */
   more: boolean;
 }
@@ -96,8 +96,8 @@ export class SearchedParts {
     const key = `${words} ${word}`;
     let found = this.#found.get(key);
     if (!found) {
-      const most = Math.floor(MOST_PARTS / words);
-      this.#found.set(key, (found = { most, records: new Map(), more: false }));
+      const maximum = Math.floor(MOST_PARTS / words);
+      this.#found.set(key, (found = { maximum, records: new Map(), more: false }));
       for (const source of this.#sources) if (this.#findIn(source, word, found)) found.more = true;
       if (this.#findTerms(word, found)) found.more = true;
     }
@@ -232,7 +232,7 @@ export class SearchedParts {
    * @returns whether there are more
    */
   #addNewest(
-    { records, most }: PartsFound,
+    { records, maximum }: PartsFound,
     order: "part" | "rid",
     all: () => Row[],
     selectBefore: (before: number, size: number) => Sql,
@@ -240,9 +240,9 @@ export class SearchedParts {
     let viewed = 0;
     const at = (row: Row): number => Number(row[order]);
     const add = (rows: ArrayLike<Row>): number => {
-      for (let i = 0; i < rows.length && viewed <= most; i++) {
+      for (let i = 0; i < rows.length && viewed <= maximum; i++) {
         const [kind, rid] = [String(rows[i].kind), Number(rows[i].rid)];
-        if (!this.viewable.get(kind)?.has(rid) || ++viewed > most) continue;
+        if (!this.viewable.get(kind)?.has(rid) || ++viewed > maximum) continue;
         let readKind = records.get(kind);
         if (!readKind) records.set(kind, (readKind = new Set()));
         readKind.add(rid);
@@ -250,7 +250,7 @@ export class SearchedParts {
       return viewed;
     };
     return readNewest({
-      most,
+      maximum,
       patience: this.#patience,
       read: (before, size) => this.statements.all(selectBefore(before, size)),
       at,

@@ -36,7 +36,7 @@ const FEW_ROWS = 100;
 /** Rows that are tested in the time that choosing trigrams takes. */
 const MAX_TESTED = 300;
 
-/** Which records are searched, and for whom. */
+/** The searched records, and the searching actor. */
 export interface SearchRequest {
   typed: string;
   actor: Actor;
@@ -239,15 +239,15 @@ class ListSearch {
 
   /** Rows that an index finds: the newest, if they are not too many to read. */
   #indexed(condition: Condition): Found {
-    const most = Math.min(MANY_ROWS, Math.max(2 * MOST_FOUND, READ_PER_TEST * this.#count));
-    const rows = this.#rows(condition, most);
+    const maximum = Math.min(MANY_ROWS, Math.max(2 * MOST_FOUND, READ_PER_TEST * this.#count));
+    const rows = this.#rows(condition, maximum);
     const some = this.#newest(rows);
-    if (some.more || rows.length < most) return some;
-    return this.#newest(most < MANY_ROWS ? this.#selectViewable(condition) : this.#rows(condition));
+    if (some.more || rows.length < maximum) return some;
+    return this.#newest(maximum < MANY_ROWS ? this.#selectViewable(condition) : this.#rows(condition));
   }
 
   /** Rows whose names and descriptions have all of the words, the newest ones. */
-  #withOwnWords(words: readonly string[], most: number): Found {
+  #withOwnWords(words: readonly string[], maximum: number): Found {
     const { resource, viewable, statements } = this;
     const contain = and(...words.map((word) => containsWord(resource, word)));
     if (this.#count <= MAX_TESTED) return this.#newest(this.#selectViewable(contain));
@@ -257,7 +257,7 @@ class ListSearch {
     const lookedUp = matchAll(this.trigrams.chooseForWords(table, words.filter(isIndexed)));
     let rids: number[] = [];
     const more = readNewest<number>({
-      most,
+      maximum,
       patience: READ_PER_TEST * this.#count,
       read: (before, size) => statements.numbers({ text, args: [lookedUp, before, size] }),
       at: (rid) => rid,
@@ -267,7 +267,7 @@ class ListSearch {
       },
       addAll: () => (rids = [...this.#selectViewable(contain)].reverse()).length,
     });
-    return { rids: rids.slice(0, most), more };
+    return { rids: rids.slice(0, maximum), more };
   }
 
   /** Rows that contain each word in a part, a name or the description, and at least one word in a part. */

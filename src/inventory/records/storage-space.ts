@@ -22,13 +22,13 @@ export interface Space extends Usage {
   /** Names from the requested record to this location. */
   path: string[];
   /** The first free positions, in order; of a location without a grid, an empty one for each item that fits in. */
-  positions(most: number): string[];
+  positions(maximum: number): string[];
 }
 
 /** A place in a location. */
 export interface Slot {
   location: Pick<Space, "id" | "label">;
-  /** Empty if the location has no grid. */
+  /** Positions; empty if the location has no grid. */
   position: string;
 }
 
@@ -137,8 +137,8 @@ export class StorageSpace {
       const grid = gridIn(row);
       const used = (grid ? occupied : items).get(rid) ?? 0;
       const free = Math.max(0, capacity - used);
-      const positions = (most: number): string[] =>
-        grid ? this.#freeIn(rid, grid).slice(0, most) : Array<string>(Math.min(free, most)).fill("");
+      const positions = (maximum: number): string[] =>
+        grid ? this.#freeIn(rid, grid).slice(0, maximum) : Array<string>(Math.min(free, maximum)).fill("");
       return { rid, id: String(row.id), label: String(row.label), path, capacity, used, free, positions };
     });
   }
@@ -169,11 +169,12 @@ export function sumUsage(spaces: readonly Usage[]): Usage | null {
 }
 
 /** The first free slots of the spaces, in order. */
-export function freeSlots(spaces: readonly Space[], most: number): Slot[] {
+export function freeSlots(spaces: readonly Space[], maximum: number): Slot[] {
   const slots: Slot[] = [];
   for (const { id, label, positions } of spaces) {
-    if (slots.length === most) break;
-    for (const position of positions(most - slots.length)) slots.push({ location: { id, label }, position });
+    if (slots.length === maximum) break;
+    for (const position of positions(maximum - slots.length))
+      slots.push({ location: { id, label }, position });
   }
   return slots;
 }

@@ -20,7 +20,7 @@ export interface RecordSource {
   actor: Actor;
 }
 
-/** Which records of a list are read. */
+/** Selection of the records of a list. */
 export type DeletedFilter = "living" | "deleted" | "all";
 
 /** A record whose sub-resources are read, with the state that it is read in. */

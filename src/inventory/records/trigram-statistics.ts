@@ -41,8 +41,8 @@ export class TrigramStatistics {
    * testing the rows that they rule out.
    */
   chooseForWords(table: string, words: readonly string[]): string[] {
-    const most = Math.ceil(MAX_COMPARED / words.length);
-    const byWord = words.map((word) => this.#rarest(table, word, most));
+    const maximum = Math.ceil(MAX_COMPARED / words.length);
+    const byWord = words.map((word) => this.#rarest(table, word, maximum));
     const chosen: Trigram[] = [];
     let left = Infinity;
     for (const rarest of byWord.toSorted(([a], [b]) => a.count - b.count)) {
@@ -72,9 +72,9 @@ export class TrigramStatistics {
   }
 
   /** The rarest trigram of a text, and others that are as rare, which are not worth skipping if they are common. */
-  #rarest(table: string, text: string, most: number): [Trigram, ...Trigram[]] {
+  #rarest(table: string, text: string, maximum: number): [Trigram, ...Trigram[]] {
     const counted: Trigram[] = [];
-    for (const trigram of listTrigrams(text, most)) {
+    for (const trigram of listTrigrams(text, maximum)) {
       const count = this.count(table, trigram);
       if (count === 0) return [{ text: trigram, count }];
       counted.push({ text: trigram, count });
@@ -99,11 +99,11 @@ export class TrigramStatistics {
   }
 }
 
-/** Trigrams from all over a text, at most `most`. */
-function listTrigrams(text: string, most: number): string[] {
+/** Trigrams from all over a text, at most `maximum`. */
+function listTrigrams(text: string, maximum: number): string[] {
   const points = Array.from(text);
   const last = points.length - 3;
-  const count = Math.min(most, last + 1);
+  const count = Math.min(maximum, last + 1);
   const trigrams = Array.from({ length: count }, (_, i) => {
     const at = Math.floor((i * last) / Math.max(1, count - 1));
     return points.slice(at, at + 3).join("");

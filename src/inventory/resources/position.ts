@@ -33,8 +33,8 @@ export const positionField = (): Field =>
 export function evictionHint({ query, resources, actor }: ReadContext, location: number): string {
   const isForeign = (resource: Resource, field: string): boolean => {
     const joined = plan(resources, resource, actor);
-    const there = and(ALIVE, compare([field, "rid"], "==", location), not(changeable(resource, actor)));
-    const { text, args } = selecting(resource, compile(there, joined));
+    const inLocation = and(ALIVE, compare([field, "rid"], "==", location), not(changeable(resource, actor)));
+    const { text, args } = selecting(resource, compile(inLocation, joined));
     return query.get({ text: `SELECT 1 FROM ${resource.table} AS t WHERE ${text} LIMIT 1`, args }) !== null;
   };
   const isAny = [...resources.values()].some((resource) =>

@@ -4,9 +4,9 @@ import { DETAILS_FORM, type Resource, rowNumber } from "../model/resource.ts";
 
 const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
 
-const own = (doc: string, options: Partial<Field>): Field => computed(doc, options);
+const computedField = (doc: string, options: Partial<Field>): Field => computed(doc, options);
 const flagField = (name: string, doc: string): Field =>
-  own(doc, {
+  computedField(doc, {
     write: "optional",
     select: `t.${name}`,
     shape: Shape.Boolean(),
@@ -43,14 +43,14 @@ export const user: Resource = {
       maxLength: 150,
     }),
     full_name: text("Full name; only visible to signed-in users."),
-    email: own("E-mail address; only visible to the user and to administrators.", {
+    email: computedField("E-mail address; only visible to the user and to administrators.", {
       write: "optional",
       select: "t.email",
       needsRights: true,
       shape: Shape.String(),
       compute: ({ email }, { rights }) => (rights.change ? String(email) : ""),
     }),
-    groups: own("Groups of the user. Bodies accept names, ids, or objects with either.", {
+    groups: computedField("Groups of the user. Bodies accept names, ids, or objects with either.", {
       write: "optional",
       select:
         "(SELECT json_group_array(json_object('id', g.id, 'name', g.name) ORDER BY g.name) FROM membership AS m" +
@@ -58,7 +58,7 @@ export const user: Resource = {
       shape: Shape.Array(named),
       compute: ({ groups }) => JSON.parse(String(groups)) as Json,
     }),
-    primary_group: own("Group that owns the records that the user creates.", {
+    primary_group: computedField("Group that owns the records that the user creates.", {
       write: "optional",
       select:
         "(SELECT json_object('id', g.id, 'name', g.name) FROM user_group AS g WHERE g.rid = t.primary_group)",
@@ -68,7 +68,7 @@ export const user: Resource = {
     is_active: flagField("is_active", "Whether the account is enabled."),
     is_superuser: flagField("is_superuser", "Whether the user is an administrator, with all rights."),
     is_staff: flagField("is_staff", "Whether the user is staff; grants no rights."),
-    date_joined: own("When the account was created.", {
+    date_joined: computedField("When the account was created.", {
       select: "t.joined",
       shape: Shape.String({ format: "date-time" }),
       compute: ({ date_joined }) => printInstant(Number(date_joined)),

@@ -25,7 +25,7 @@ export function sweepUploads(directory: string): void {
   for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
 }
 
-function roomIn(directory: string): number {
+function readFreeSpace(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
   return Math.min(MAX_UPLOAD, bavail * bsize - RESERVE);
 }
@@ -33,7 +33,7 @@ function roomIn(directory: string): number {
 /** @param declared Content-Length; null without one. @throws Problem too_large */
 export function requireSpace(directory: string, declared: number | null): void {
   createDirectory(directory);
-  const room = roomIn(directory);
+  const room = readFreeSpace(directory);
   if ((declared ?? 0) > room)
     throw new Problem(
       "too_large",
@@ -48,7 +48,7 @@ export async function streamToDisk(
   declared: number | null,
   report: Report,
 ): Promise<void> {
-  const room = roomIn(dirname(path));
+  const room = readFreeSpace(dirname(path));
   const file = openSync(path, "wx", 0o600);
   let bytes = 0;
   try {

@@ -102,7 +102,7 @@ function refuseOlder(place: Place): void {
   }
 }
 
-/** Undefined for a damaged database, whose readable part is served. */
+/** Undefined for a damaged database; the server still serves its readable part. */
 function readNewest(path: string): Record<string, number> | undefined {
   try {
     using reader = openReader(path);

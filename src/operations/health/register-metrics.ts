@@ -20,7 +20,7 @@ export interface MetricSources {
   isDamaged: () => boolean;
   /** Jobs by state. */
   jobs: () => Readonly<Record<string, number>>;
-  /** When the oldest waiting job was submitted; null if none waits. */
+  /** Submission time of the oldest waiting job; null if none waits. */
   oldestQueued: () => number | null;
   workers: () => { size: number; busy: number; memoryLimit: number };
   now: () => number;

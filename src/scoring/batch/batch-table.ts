@@ -88,7 +88,7 @@ interface Row {
   line: number;
   text: string;
   query: string;
-  /** Null in a list without patterns. */
+  /** Patterns; null in a list without patterns. */
   pattern: string | null;
 }
 

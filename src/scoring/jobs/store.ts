@@ -32,7 +32,7 @@ export interface JobView {
   submitted: number;
   started: number | null;
   ended: number | null;
-  /** When an ended job becomes `expired`; null before its end, and if it is kept forever. */
+  /** Time at which an ended job becomes `expired`; null before its end, and if it is kept forever. */
   expires: number | null;
   /** Why a failed, cancelled or expired job has no prediction, in a sentence. */
   failure: string | null;
@@ -433,7 +433,7 @@ export class JobStore {
     return Object.fromEntries(STATES.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
   }
 
-  /** When the job that has waited longest was submitted; null if none waits. */
+  /** Submission time of the job that has waited longest; null if none waits. */
   oldestQueued(): number | null {
     const sql = "SELECT submitted FROM job WHERE state = 'queued' ORDER BY rid LIMIT 1";
     return this.#row<{ submitted: number }>(sql)?.submitted ?? null;

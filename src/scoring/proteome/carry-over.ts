@@ -57,7 +57,7 @@ function findCarryOver(
   return proteins.length === 0 ? null : { from: former.name, tasks, proteins, changed };
 }
 
-/** Empty for a corpus whose files are damaged: only searches fail then. */
+/** Families; empty for a corpus with damaged files: only searches fail then. */
 function usableFamilies(corpus: CorpusInfo): FamiliesFile[] {
   try {
     return listFamilies(corpus);

@@ -11,7 +11,7 @@ interface AlignmentRow {
    * other rows have one.
    */
   text: string;
-  /** Null for the query. */
+  /** Homolog of the row; null for the query. */
   homolog: Homolog | null;
   /** State of the match in the homolog; `query` for the query. */
   state: string;

@@ -73,7 +73,7 @@ export function readModel(text: string): ModelFile {
   return { format, isPrediction, chains: found };
 }
 
-/** Undefined for ligands, ions and water. */
+/** Residue letter; undefined for ligands, ions and water. */
 const findLetter = ({ component, isHetero }: Atom): string | undefined =>
   LETTERS.get(component) ?? (isHetero ? undefined : "X");
 

@@ -57,7 +57,7 @@ function Switch({ value, onChanged }: { value: Reminders; onChanged: (next: Remi
         {enabled ? `On. Reminders go to ${email || "no address; add one above"}.` : "Off."}{" "}
         {sent !== null && (
           <>
-            The last one was sent <Time at={sent} />.
+            The last e-mail was sent <Time at={sent} />.
           </>
         )}
       </p>

@@ -11,7 +11,7 @@ const READ_AMOUNTS = 100;
 export interface Amounts {
   /** The amount after the last refill, or the first one. */
   full?: number | undefined;
-  /** When some was last taken out. */
+  /** Time of the last withdrawal. */
   lastUsed?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export function amountsIn(changes: readonly Pick<Change, "at" | "before" | "afte
   return { full: typeof amounts[refilled] === "number" ? amounts[refilled] : undefined, lastUsed: used?.at };
 }
 
-/** Empty until it is loaded, and for records without an amount. */
+/** Unit; empty until the record is loaded, and for records without an amount. */
 export function useAmounts(of: Declaration, { id, version, values }: Row): Amounts {
   const path = api(of.name, `${id}/history/`);
   const isTracked = typeof values.amount === "number";

@@ -27,7 +27,7 @@ export function useScanAnywhere(): void {
         location.assign(href(`/i/${encodeURIComponent(code)}`));
       }
       const isText = key.length === 1 && !(event.ctrlKey || event.metaKey || event.altKey || event.repeat);
-      // A shortcut may have moved the focus since the first key, unless to a dialog that takes codes.
+      // A shortcut may have moved the focus since the first key, except to a dialog that accepts codes.
       const isInPage = code !== "" && !(target as Element).closest("dialog");
       code = isText && (isInPage || !isTaken(target as Element)) ? code + key : "";
     };

@@ -197,7 +197,7 @@ const previewApply = (id: string, missing: MissingAction, signal: AbortSignal): 
 /** Preview of the changes that applying a stocktake writes, with a button that applies it. */
 export function ApplyDialog(props: {
   id: string;
-  /** Undefined if this device does not know it. */
+  /** Record; undefined if this device does not know it. */
   count: Count | undefined;
   onClose: () => void;
   onDone: () => void;

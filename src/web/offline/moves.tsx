@@ -17,7 +17,7 @@ const MOST = 20;
 /** The destination of the next item. */
 interface Target {
   place: Found;
-  /** Empty in a location without a grid, and in a full one. */
+  /** Free positions; empty in a location without a grid and in a full location. */
   position: string;
 }
 

@@ -106,7 +106,7 @@ interface Chosen {
   format: (typeof FORMATS)[number][0];
   group: FeatureGroup | "";
 }
-const NOTHING: Chosen = { file: null, name: "", format: "", group: "" };
+const NO_CHOICE: Chosen = { file: null, name: "", format: "", group: "" };
 
 function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
   const add = ({ file, name, format, group }: Chosen) => {
@@ -122,7 +122,7 @@ function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
       <Form
         submit="Import features"
         reset
-        initial={NOTHING}
+        initial={NO_CHOICE}
         onSubmit={add}
         fields={[
           {

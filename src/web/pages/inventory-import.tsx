@@ -286,7 +286,7 @@ function OtherList({ of, archive }: { of: Declaration; archive: Report["archive"
   );
 }
 
-/** Which field each column of the file fills in. */
+/** The field that each column of the file fills in. */
 function Columns(props: {
   of: Declaration;
   report: Report;

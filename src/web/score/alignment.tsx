@@ -114,7 +114,7 @@ function rowName({ identifier, protein, homologs }: Result, index: number): stri
 
 type View = ReturnType<typeof useAlignmentView>;
 
-/** Which part of the alignment is in view. */
+/** The visible part of the alignment. */
 function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMatch) {
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 1000, height: 320 });

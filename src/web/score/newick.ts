@@ -1,7 +1,7 @@
 /** Trees in Newick notation, and their layout. */
 
 interface Node {
-  /** Empty for inner nodes. */
+  /** Name of the leaf; empty for inner nodes. */
   name: string;
   length: number;
   children: Node[];

@@ -3,9 +3,9 @@ import { findPlace, readProteinText } from "../../motif/protein-text.ts";
 /** Proteins as people enter them: a sequence, FASTA, or accessions of proteins in the corpus. */
 
 export interface Entry {
-  /** Empty for a bare sequence. */
+  /** Name; empty for a bare sequence. */
   name: string;
-  /** Null for an accession, whose sequence is in the corpus. */
+  /** Sequence; null for an accession, whose sequence is in the corpus. */
   sequence: string | null;
   /** Line of an accession in a list. */
   line?: number;

@@ -77,7 +77,7 @@ export function ProteomeMatches({ search }: { search: Search }) {
   );
 }
 
-/** Which matches are shown, and buttons to others. */
+/** The shown matches, and buttons to the other pages. */
 function Pages({ search: { passing, results } }: { search: Search }) {
   const [query, setQuery] = useQuery();
   if (passing <= PAGE) return null;

@@ -18,7 +18,7 @@ import {
 interface ViewOptions {
   length: number;
   span: Span;
-  /** Null for the whole protein. */
+  /** Span; null for the whole protein. */
   onSpan: (span: Span | null) => void;
   /** The span that zooming keeps in view. */
   kept: Span | undefined;

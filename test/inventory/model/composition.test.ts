@@ -168,7 +168,7 @@ function found(resource: Resource, condition: Condition, actor: Actor): Record<s
     size: "max" as const,
   };
   const past = store.past(resource, new URLSearchParams({ as_of: "2026-01-01" }), actor).reader;
-  const byName = fieldValues(statements, viewer, resource, ["id"], { condition, most: 100 }).values;
+  const byName = fieldValues(statements, viewer, resource, ["id"], { condition, maximum: 100 }).values;
   const ids = new Map(records.get(resource.name)!.map(({ id, rid }) => [id, Number(rid)]));
   const rids = {
     list: reader.list(resource, listing, actor).rids,

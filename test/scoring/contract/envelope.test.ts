@@ -144,7 +144,7 @@ describe("streams", () => {
   });
 });
 
-test("a message is read the same after complete, cut-off and refused ones", () => {
+test("a message is read equally after complete, cut-off and refused messages", () => {
   const good = envelope(runJob());
   const others = [
     good,
