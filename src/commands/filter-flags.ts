@@ -4,10 +4,13 @@ import {
   type Filter,
   type FilterValues,
   listFormerNames,
+  listOrders,
   type MatchTable,
+  orderColumn,
   type Scoring,
+  type TableView,
 } from "../scoring/index.ts";
-import type { Call, Flags } from "./command.ts";
+import { type Call, type Flags, unknownWord } from "./command.ts";
 
 const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
 const flagName = ({ flag, name }: Filter): string => flag ?? flagOf(name);
@@ -30,11 +33,27 @@ function listFlags(filter: Filter): [string, string][] {
   ];
 }
 
-/** The flags that limit the printed matches. */
-export const filterFlags = ({ filters }: MatchTable): Flags => Object.fromEntries(filters.flatMap(listFlags));
+/** The flags that limit and order the printed matches. */
+export const viewFlags = ({ filters }: MatchTable): Flags => ({
+  ...Object.fromEntries(filters.flatMap(listFlags)),
+  "--order COLUMN": "Order of the printed matches: a column such as start; -start begins with the largest.",
+});
 
-/** The values of the filters that are given. @throws Problem usage for a value that a filter does not have, and for opposite flags */
-export function filterValues(call: Call, { filters }: MatchTable, help: string): FilterValues {
+/** The filters and the order that are given. @throws Problem usage for a value that does not exist, and for opposite flags */
+export function readView(call: Call, table: MatchTable, help: string): TableView {
+  const values = filterValues(call, table, help);
+  const order = call.value("--order");
+  if (order === undefined) return { values };
+  if (orderColumn(table, order)) return { values, order };
+  const names = listOrders(table).filter((name) => !name.startsWith("-"));
+  throw unknownWord("column", order, names, help.replace(/^See (.*)\.$/, "$1"));
+}
+
+/** True if a view leaves out or moves rows. */
+export const isLimited = ({ values, order }: TableView): boolean =>
+  order !== undefined || Object.keys(values).length > 0;
+
+function filterValues(call: Call, { filters }: MatchTable, help: string): FilterValues {
   const values: Record<string, readonly string[] | number> = {};
   for (const filter of filters) {
     const value = filter.switches
@@ -81,9 +100,9 @@ export function warnWithoutFeatures(
   call: Call,
   { features }: Scoring,
   table: MatchTable,
-  values: FilterValues,
+  view: TableView,
 ): void {
-  if (features.isEmpty && dependsOnFeatures(table, { values }))
+  if (features.isEmpty && dependsOnFeatures(table, view))
     call.warn(
       "no features are imported, so that filters by them find none. Import some: labd features add FILE",
     );

@@ -21,7 +21,7 @@ import {
   withRowNotes,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { filterFlags, filterValues, warnWithoutFeatures } from "./filter-flags.ts";
+import { readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
 import { parseShard } from "./shard-flag.ts";
@@ -72,7 +72,7 @@ export const proteome: Command = {
         "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",
         ...CORPUS,
         ...SELECTION,
-        ...filterFlags(TABLE),
+        ...viewFlags(TABLE),
         [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
         [`--format ${FORMATS.join("|")}`]:
           "Output format; the first is the default. JSON is one match per line.",
@@ -149,14 +149,14 @@ async function search(call: Call): Promise<void> {
   const [patterns, motifClasses] = [call.values("--pattern"), call.values("--class")];
   if (patterns.length + motifClasses.length !== 1)
     throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
-  const values = filterValues(call, TABLE, HELP);
+  const view = readView(call, TABLE, HELP);
   const selection = await readSelection(call);
   const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
   const request = await withScoring(call, (scoring, _, { workers }) => {
     const [pattern] = scoring.readPatterns({ patterns, motifClasses });
     if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
     const corpus = chooseCorpus(call, scoring);
-    warnWithoutFeatures(call, scoring, TABLE, values);
+    warnWithoutFeatures(call, scoring, TABLE, view);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
     return { corpus, pattern, model, selection, workers, source };
   });
@@ -166,7 +166,7 @@ async function search(call: Call): Promise<void> {
   );
   progress.clear();
   const { corpus, pattern: motif, source } = request;
-  const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), { values });
+  const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), view);
   const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
   await call.print(await printProteome(format, rows, readMethod(corpus.path)));
   call.warn(describeResult(table));

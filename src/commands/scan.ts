@@ -15,7 +15,7 @@ import {
   type TableView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { filterFlags, filterValues, listIn, warnWithoutFeatures } from "./filter-flags.ts";
+import { listIn, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
 import {
   isWorkbook,
@@ -45,7 +45,7 @@ export const scan: Command = {
     "--elm TABLE":
       "ELM's table of motif classes, to test instead of the imported or built-in classes. The table is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
-    ...filterFlags(TABLE),
+    ...viewFlags(TABLE),
     "--joint":
       "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
@@ -74,7 +74,7 @@ export const scan: Command = {
         "usage",
         `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
       );
-    const values = filterValues(call, TABLE, HELP);
+    const view = readView(call, TABLE, HELP);
     const format = (call.value("--format") ?? "tsv") as ScanFormatName;
     if (isWorkbook(format)) refuseParts(call, HELP);
     const scoringModel = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
@@ -82,17 +82,18 @@ export const scan: Command = {
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     await withScoring(call, async (scoring, _, { workers }) => {
       const questions = scoring.readScan({ fasta, table, names: listIn(call.value("--classes") ?? "") });
-      warnWithoutFeatures(call, scoring, TABLE, values);
+      warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion();
       const identity = [
         "scan",
         questions[0].patterns,
         scoringModel,
         format,
-        values,
+        view.values,
         version,
         scoring.features.version(),
         call.has("--joint"),
+        ...(view.order === undefined ? [] : [view.order]),
       ];
       const output = chooseOutput(call, sha256(JSON.stringify(identity), fasta));
       const progress = progressLine(call.streams.stderr);
@@ -102,7 +103,7 @@ export const scan: Command = {
         skip: output.done,
         report: (...at) => progress.show(progressBar(...at)),
       });
-      await printScans(call, scoring, { results, format, view: { values }, output, shown: progress.clear });
+      await printScans(call, scoring, { results, format, view, output, shown: progress.clear });
     });
   },
 };

@@ -13,9 +13,12 @@ import {
   seriesPrinter,
   type Shard,
   type ShardBeginning,
+  TABLE_FORMATS,
+  type TableView,
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
+import { isLimited, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import {
   isWorkbook,
@@ -34,6 +37,7 @@ import { withScoring } from "./with-data.ts";
 /** Sources of queries, of which exactly one is given. */
 const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
 const HELP = "See labd score --help.";
+const TABLE = MATCH_TABLES.result;
 
 export const score: Command = {
   name: "score",
@@ -57,6 +61,7 @@ export const score: Command = {
     "--min-identity 25-100": "Minimum identity of a homolog in percent; by default 25.",
     "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",
     "--max-homologs 1-100": "Number of homologs; by default 100.",
+    ...viewFlags(TABLE),
     [`--format ${SCORE_FORMATS.join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
@@ -88,6 +93,11 @@ export const score: Command = {
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const request = readRequest(call);
     if (isWorkbook(request.format)) refuseParts(call, HELP);
+    if (isLimited(request.view) && (shard || !(request.format in TABLE_FORMATS)))
+      throw new Problem(
+        "usage",
+        `Filters of matches and --order are for tables, and not for --shard. Choose another --format. ${HELP}`,
+      );
     const text = await readText(call.value(source)!);
     await withScoring(call, (scoring, _, config) =>
       source === "--alignment"
@@ -98,6 +108,7 @@ export const score: Command = {
 };
 
 interface Request {
+  view: TableView;
   scoringModel: ScoringModel;
   options: Partial<Options>;
   format: ScoreFormatName;
@@ -105,11 +116,15 @@ interface Request {
 }
 
 const readRequest = (call: Call): Request => ({
+  view: readView(call, TABLE, HELP),
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
   options: { exhaustive: call.has("--exhaustive"), ...readChoice(call) },
   input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
 });
+
+/** What an output depends on if it does not have all rows in their order. */
+const identifyView = (view: TableView): TableView[] => (isLimited(view) ? [view] : []);
 
 /** The flags that choose homologs; absent ones are left out. */
 function readChoice(call: Call): HomologChoice {
@@ -130,21 +145,31 @@ function readChoice(call: Call): HomologChoice {
 async function scoreAlignment(
   call: Call,
   scoring: Scoring,
-  { text, scoringModel, options, format, input }: Request & { text: Uint8Array },
+  { text, scoringModel, options, format, input, view }: Request & { text: Uint8Array },
 ): Promise<void> {
+  warnWithoutFeatures(call, scoring, TABLE, view);
   const version = scoring.corpora.scoringVersion();
-  const identity = ["--alignment", call.value("--query"), input, scoringModel, options, format, version];
+  const identity = [
+    "--alignment",
+    call.value("--query"),
+    input,
+    scoringModel,
+    options,
+    format,
+    version,
+    ...identifyView(view),
+  ];
   const output = chooseOutput(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
   const result = scoring.scoreAlignment({ alignment: text, query, ...input, scoringModel, options });
-  await printAll(call, scoring, { results: [result].slice(output.done), format, output });
+  await printAll(call, scoring, { results: [result].slice(output.done), format, view, output });
 }
 
 /** Prints results with known features of their matches. */
 function printAll(
   call: Call,
   scoring: Scoring,
-  { results, format, output, shown }: Printing & { format: ScoreFormatName },
+  { results, format, view, output, shown }: Printing & Pick<Request, "format" | "view">,
 ): Promise<void> {
   const annotated = scoring.annotator();
   const withNotes = (scored: Scored): Scored => {
@@ -152,10 +177,10 @@ function printAll(
     return notes ? { ...scored, notes } : scored;
   };
   if (isWorkbook(format)) {
-    const toPart = (scored: Scored) => scoredPart(withNotes(scored));
-    return printWorkbook(call, MATCH_TABLES.result, { results, toPart, output, shown });
+    const toPart = (scored: Scored) => scoredPart(withNotes(scored), view);
+    return printWorkbook(call, TABLE, { results, toPart, output, shown });
   }
-  const { head, print, tail } = seriesPrinter(format);
+  const { head, print, tail } = seriesPrinter(format, view);
   const printer = { head, print: (scored: Scored) => print(withNotes(scored)), tail: () => tail };
   return printScored(call, results, printer, output, shown);
 }
@@ -180,8 +205,10 @@ async function scoreQueries(
   call: Call,
   scoring: Scoring,
   { workers }: Config,
-  { text, shard, scoringModel, options, format, input }: Request & { text: Uint8Array; shard: Shard | null },
+  given: Request & { text: Uint8Array; shard: Shard | null },
 ): Promise<void> {
+  const { text, shard, scoringModel, options, format, input, view } = given;
+  warnWithoutFeatures(call, scoring, TABLE, view);
   const questions = call.has("--fasta")
     ? scoring.readSequences({ fasta: text, ...input })
     : readBatch(call, scoring, text, input);
@@ -200,7 +227,10 @@ async function scoreQueries(
     return;
   }
   const features = shard ? "" : scoring.features.version();
-  const output = chooseOutput(call, sha256(JSON.stringify(beginning), features));
+  const output = chooseOutput(
+    call,
+    sha256(JSON.stringify(beginning), features, ...identifyView(view).map((each) => JSON.stringify(each))),
+  );
   const own = questions.slice(beginning.first, beginning.first + beginning.questions);
   const progress = progressLine(call.streams.stderr);
   const results = scoring.scoreQuestions(own, {
@@ -210,7 +240,7 @@ async function scoreQueries(
     skip: output.done,
     report: (...at) => progress.show(progressBar(...at)),
   });
-  if (!shard) return printAll(call, scoring, { results, format, output, shown: progress.clear });
+  if (!shard) return printAll(call, scoring, { results, format, view, output, shown: progress.clear });
   const { head, print, tail } = seriesPrinter(format);
   const printer = {
     head: head + beginningLine(format, beginning),

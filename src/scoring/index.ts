@@ -58,7 +58,7 @@ export { type Filter, type FilterValues, listFormerNames } from "./table/filters
 export { MATCH_TABLES, type MatchTable } from "./table/match-tables.ts";
 export type { TablePart } from "./table/rows.ts";
 export { TABLE_FORMATS, type TableFormat } from "./table/table-formats.ts";
-export { dependsOnFeatures, type TableView, viewRows } from "./table/view.ts";
+export { dependsOnFeatures, listOrders, orderColumn, type TableView, viewRows } from "./table/view.ts";
 export type { ComparedMatch, Comparison } from "./results/comparison.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";

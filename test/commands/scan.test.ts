@@ -16,6 +16,25 @@ const parseRows = (tsv: string): Record<string, string>[] => {
   return rows.map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
 };
 
+test("labd score prints the matches that pass filters, in an order, of tables", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const words = ["score", "--fasta", "-", "--pattern", "P..P", "--elm", "MDM2-SWIB"];
+  const run = (...more: string[]) => labd([...words, ...more], { env, stdin: P53 });
+  const rows = parseRows((await run()).stdout);
+  const degrons = parseRows((await run("--type", "DEG")).stdout);
+  expect(degrons.length).toBeGreaterThan(0);
+  expect(degrons).toEqual(rows.filter(({ type }) => type === "DEG"));
+  const ordered = parseRows((await run("--order=-start")).stdout).map(({ start }) => Number(start));
+  expect(ordered).toEqual(rows.map(({ start }) => Number(start)).toSorted((a, b) => b - a));
+  for (const [given, error] of [
+    [["--order", "strat"], "There is no column strat. Did you mean start? See labd score --help."],
+    [["--type", "DEG", "--format", "json"], "Filters of matches and --order are for tables"],
+  ] as const)
+    expect(await run(...given)).toMatchObject({ code: 64, stderr: expect.stringContaining(error) });
+});
+
 test("scans proteins for all classes, in every format, and filters", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
@@ -56,6 +75,11 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   expect(filtered).toEqual(
     rows.filter((row) => Number(row.disorder) > 0.5 && Number(row.q) <= limit + 0.0001),
   );
+
+  const byStart = parseRows((await run("--order", "start", "--type", "DEG")).stdout);
+  const starts = byStart.filter(({ query }) => query === "P04637").map(({ start }) => Number(start));
+  expect(starts).toEqual(starts.toSorted((a, b) => a - b));
+  expect(byStart).toHaveLength(rows.filter(({ type }) => type === "DEG").length);
 
   // Fewer tests, smaller q.
   const one = parseRows((await run("--classes", "MDM2-SWIB,LIG_SH3_1")).stdout);

@@ -4,6 +4,7 @@ import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { TablePart } from "../table/rows.ts";
 import { TABLE_FORMATS, type TableFormat, type TableFormatName } from "../table/table-formats.ts";
 import { DOCUMENT_SERIES, type DocumentSeries } from "./document-formats.ts";
+import type { TableView } from "../table/view.ts";
 import { resultPart } from "./scan.ts";
 
 /** A format for a series of predictions, as text to which results are added. */
@@ -19,7 +20,8 @@ const makeReport = ({ accession, protein, prediction, notes }: Scored) => ({
 });
 
 /** A result of `labd score` as a part of a table. */
-export const scoredPart = (scored: Scored): TablePart => resultPart(makeReport(scored));
+export const scoredPart = (scored: Scored, view?: TableView): TablePart =>
+  resultPart(makeReport(scored), view);
 
 const DOCUMENTS: Record<keyof typeof DOCUMENT_SERIES, (scored: Scored) => string> = {
   json: (scored) => `${JSON.stringify(scored)}\n`,
@@ -40,14 +42,14 @@ export const SERIES_FORMATS = SCORE_FORMATS.filter(
   (name) => !(name in TABLES && "isWorkbook" in TABLES[name]),
 );
 
-/** The printer of a format that is text. @throws Error for a workbook */
-export function seriesPrinter(name: ScoreFormatName): SeriesPrinter {
+/** The printer of a format that is text. @param view of tables. @throws Error for a workbook */
+export function seriesPrinter(name: ScoreFormatName, view?: TableView): SeriesPrinter {
   if (name === "json" || name === "xml") return { ...DOCUMENT_SERIES[name], print: DOCUMENTS[name] };
   const format: TableFormat = TABLE_FORMATS[name];
   if ("isWorkbook" in format) throw new Error(`${name} is not a text.`);
   return {
     head: format.head(MATCH_TABLES.result),
-    print: (scored) => format.print(MATCH_TABLES.result, scoredPart(scored)),
+    print: (scored) => format.print(MATCH_TABLES.result, scoredPart(scored, view)),
     tail: "",
     remark: (json) => `#labd-shard ${json}\n`,
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { renderToString } from "preact-render-to-string";
-import { filterFlags } from "../../../src/commands/filter-flags.ts";
+import { viewFlags } from "../../../src/commands/filter-flags.ts";
 import { formatSchema } from "../../../src/scoring/api/json-schemas.ts";
 import { describeContent } from "../../../src/scoring/api/openapi-parts.ts";
 import { printTable } from "../../../src/scoring/results/print-table.ts";
@@ -90,7 +90,7 @@ test("the column is an order, and its filter a parameter and a flag", () => {
   expect(filterSchemas(tables.result)).toMatchObject({
     max_length: { description: "Only matches with at most this many residues.", maximum: 1000 },
   });
-  expect(filterFlags(tables.scan)).toMatchObject({
+  expect(viewFlags(tables.scan)).toMatchObject({
     "--max-length 0-1000": "Print only matches with at most this many residues.",
   });
   const shown = viewRows(tables.result, ROWS, { values: { max_length: 3 }, order: "-match_length" });
