@@ -110,7 +110,7 @@ function AdministrationList<Data extends { results: readonly Row[] }, Row>(
   const [query, setQuery] = useQuery();
   const loaded = useLoaded(query.toString(), (signal) => config.load(query, signal));
   const { reload, update } = loaded;
-  const { tasks, startTask, watchTasks } = useTasks(config.tasks, reload);
+  const { tasks, startTask, watchTasks, taskEnded } = useTasks(config.tasks, reload);
   const [dialog, setDialog] = useState<((close: () => void) => ComponentChildren) | null>(null);
   if (config.polls) usePolling(reload);
   const open: AdministrationContext<Data>["open"] = (shown) => setDialog(() => shown);
@@ -124,7 +124,7 @@ function AdministrationList<Data extends { results: readonly Row[] }, Row>(
       intro={value && config.intro?.(value)}
       buttons={value && config.buttons?.(makeContext(value))}
     >
-      {config.tasks && <TaskList tasks={tasks} reload={watchTasks} />}
+      {config.tasks && <TaskList tasks={tasks} onEnd={taskEnded} />}
       {config.filter?.({ query, setQuery })}
       <Loaded of={loaded}>
         {(data) => <AdministrationTable config={config} page={makeContext(data)} />}

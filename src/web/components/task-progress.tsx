@@ -1,3 +1,6 @@
+import { useEffect } from "preact/hooks";
+import { call } from "../request.ts";
+import { useFollowed } from "./follow.ts";
 import { withErrorToast } from "./toast.tsx";
 import { Button } from "./button.tsx";
 import { Progress } from "./progress.tsx";
@@ -42,5 +45,36 @@ export function TaskProgress(props: {
       </div>
       {isShared && <p class="hint">You can close this page and return to its address later.</p>}
     </section>
+  );
+}
+
+/** A running task of any kind with its name, followed by its events; `onEnd` is called when it has ended. */
+export function FollowedTask(props: {
+  id: string;
+  name: string;
+  /** Its state before the first event. */
+  message: string;
+  fraction?: number | null | undefined;
+  onEnd: () => void;
+}) {
+  const { id, name, onEnd } = props;
+  const { value } = useFollowed(id, {
+    load: (signal) => call("GET /api/tasks/:id", { params: { id }, signal }),
+    events: `/api/tasks/${id}/events`,
+    hasEnded: ({ ended }) => ended !== null,
+  });
+  const hasEnded = value != null && value.ended !== null;
+  useEffect(() => {
+    if (hasEnded) onEnd();
+  }, [hasEnded]);
+  const { message, fraction } = value ?? props;
+  return (
+    <TaskProgress
+      name={name}
+      isNamed
+      message={message}
+      fraction={fraction || null}
+      onCancel={() => call("DELETE /api/tasks/:id", { params: { id } })}
+    />
   );
 }

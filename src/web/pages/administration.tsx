@@ -83,7 +83,7 @@ const STATES = {
 const ORDER = Object.keys(STATES);
 
 function SystemCheck() {
-  const { tasks, startTask, watchTasks } = useTasks(TASKS, () => {});
+  const { tasks, startTask, taskEnded } = useTasks(TASKS, () => {});
   const findings = (tasks.find(({ state }) => state === "done")?.result ?? []) as Finding[];
   return (
     <Card
@@ -103,7 +103,7 @@ function SystemCheck() {
         Checks settings, file owners, disk, clock, database, corpora, backups and certificate, like{" "}
         <code>labd doctor</code>. It changes nothing, and takes a while with large corpora.
       </p>
-      <TaskList tasks={tasks.slice(0, 1)} reload={watchTasks} />
+      <TaskList tasks={tasks.slice(0, 1)} onEnd={taskEnded} />
       <ul class="bullets">
         {findings
           .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
