@@ -293,7 +293,7 @@ async function addresses(): Promise<string[]> {
     ...ids.map(({ id }) => `batches/${id}/?page_size=max`),
     "search/?q=zq0&deleted=all&limit=500",
     "changes/?page_size=10000",
-    "batches/?page_size=100",
+    "batches/?page_size=25",
   );
   for (const resource of LISTS)
     for (const name of ownPaths(resource))

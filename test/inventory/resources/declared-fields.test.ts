@@ -36,7 +36,14 @@ async function describeList(segment: string): Promise<string[]> {
 }
 const nameOf = (line: string): string => line.split(" ", 2).join(" ");
 
-const found = (await Promise.all(RESOURCES.map(({ segment }) => describeList(segment)))).flat();
+/** A line for the fields whose words are found without reading all records. */
+function listSearchable({ segment, fields }: (typeof RESOURCES)[number]): string {
+  const names = Object.keys(fields).filter((name) => fields[name].searchable);
+  return [segment, "searchable-fields", ...names].join(" ");
+}
+
+const described = await Promise.all(RESOURCES.map(({ segment }) => describeList(segment)));
+const found = RESOURCES.flatMap((resource, i) => [...described[i], listSearchable(resource)]);
 if (process.env.GOLDEN === "write") writeFileSync(GOLDEN, `${found.join("\n")}\n`);
 const kept = existsSync(GOLDEN) ? readFileSync(GOLDEN, "utf8").trimEnd().split("\n") : [];
 
