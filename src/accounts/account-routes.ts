@@ -95,7 +95,7 @@ const passwordOperations = [
       const [fullName, email] = [about.full_name ?? "", about.email ?? ""];
       accounts.sessions.requireSameOrigin(request);
       await accounts.setUp(key, { username, password, fullName, email });
-      return signedIn(username, await accounts.openSession({ username, password }, request));
+      return answerSignedIn(username, await accounts.openSession({ username, password }, request));
     },
   }),
   operation("POST /api/account/password", {
@@ -114,7 +114,7 @@ const passwordOperations = [
       if (wrong !== undefined)
         throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
       await accounts.setPassword(user, password);
-      return signedIn(username, accounts.sessions.open(user, request));
+      return answerSignedIn(username, accounts.sessions.open(user, request));
     },
   }),
 ];
@@ -126,11 +126,11 @@ async function setByLink(accounts: Accounts, request: Request, key: string, pass
   const username = accounts.readActor(user).username!;
   // The link replaces the password only.
   if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
-  return signedIn(username, await accounts.openSession({ username, password }, request));
+  return answerSignedIn(username, await accounts.openSession({ username, password }, request));
 }
 
 /** The answer that opens a session. */
-const signedIn = (
+const answerSignedIn = (
   username: string,
   opened: { session: Session; cookie: string },
 ): Reply<Static<typeof SignedIn>> =>

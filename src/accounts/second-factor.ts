@@ -100,7 +100,7 @@ export class SecondFactors {
 
   /** Begins the set-up with a new secret, which counts from `confirm` on. @throws Problem conflict */
   begin(user: number, username: string, issuer: string): { secret: string; uri: string } {
-    if (this.isOn(user)) throw alreadyOn();
+    if (this.isOn(user)) throw alreadyEnabledProblem();
     const secret = newTotpSecret();
     this.database
       .query("INSERT OR REPLACE INTO second_factor (user_rid, secret) VALUES (?, ?)")
@@ -117,7 +117,7 @@ export class SecondFactors {
       .transaction(() => {
         const row = this.row(user);
         if (!row) throw new Problem("conflict", "No set-up is in progress. Start again.");
-        if (row.confirmed !== null) throw alreadyOn();
+        if (row.confirmed !== null) throw alreadyEnabledProblem();
         const result = this.check(user, code, row);
         if (result !== "code") return result;
         this.database
@@ -226,5 +226,5 @@ export function countSecondFactors(
 }
 
 const encryptionContext = (user: number): string => `second factor of ${user}`;
-const alreadyOn = (): Problem =>
+const alreadyEnabledProblem = (): Problem =>
   new Problem("conflict", "The account already has a second factor. Remove it first, with a code.");

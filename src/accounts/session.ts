@@ -271,7 +271,7 @@ export class Sessions {
   }
 
   private readSecret(request: Request): string | undefined {
-    return secretIn(request, this.cookieName(request));
+    return readCookieSecret(request, this.cookieName(request));
   }
 }
 
@@ -286,9 +286,9 @@ const deriveCsrfToken = (secret: string): string => sha256(`csrf ${secret}`);
 
 /** True if a browser sends a session cookie, valid or not. */
 export const hasSessionCookie = (request: Request): boolean =>
-  [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
+  [HOST_COOKIE, COOKIE].some((name) => readCookieSecret(request, name) !== undefined);
 
-function secretIn(request: Request, name: string): string | undefined {
+function readCookieSecret(request: Request, name: string): string | undefined {
   const value = readCookie(request, name);
   return value !== null && hasSecretForm(value) ? value : undefined;
 }

@@ -13,7 +13,7 @@ import {
   importTasks,
   type InventorySample,
   inventoryAliases,
-  linksIn,
+  makeLinkFinder,
   inventoryRoutes,
   openMemberships,
   RequestPool,
@@ -300,7 +300,7 @@ async function makeAnswer(
     showJson: (request, response) =>
       renderJsonPage(request, response, {
         context: pageContext(request),
-        findLink: linksIn(new URL(request.url).pathname),
+        findLink: makeLinkFinder(new URL(request.url).pathname),
       }),
     allowedHosts: allowedHosts(config),
     corsOrigins: corsOrigins(config),

@@ -34,7 +34,7 @@ export function publicUrlOptions({ public_url, trust_proxy }: Config): PublicUrl
   };
 }
 
-const namesIn = (list: string): string[] =>
+const splitNames = (list: string): string[] =>
   list
     .split(",")
     .map((name) => name.trim().toLowerCase())
@@ -42,11 +42,11 @@ const namesIn = (list: string): string[] =>
 
 /** The names in `allowed_hosts`. */
 export const allowedHosts = ({ allowed_hosts }: Config): string[] =>
-  namesIn(allowed_hosts).map((name) => name.replace(/\.$/, ""));
+  splitNames(allowed_hosts).map((name) => name.replace(/\.$/, ""));
 
 /** The origins in `cors_origins`, as browsers send them: without a default port. */
 export const corsOrigins = ({ cors_origins }: Config): string[] =>
-  namesIn(cors_origins).map((origin) => new URL(origin).origin);
+  splitNames(cors_origins).map((origin) => new URL(origin).origin);
 
 export const accountOptions = (config: Config): Partial<AccountOptions> => ({
   passwordHashes: PASSWORD_HASHES,

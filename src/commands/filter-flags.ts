@@ -86,14 +86,14 @@ function givenValue(call: Call, filter: Filter, help: string): string[] | number
     throw wrong(`a number from 0 to ${filter.maximum}`);
   }
   const { choices } = filter;
-  const texts = listIn(given);
+  const texts = splitList(given);
   if (texts.length === 0 || (choices && texts.some((text) => !Object.hasOwn(choices, text))))
     throw wrong(`${choices ? Object.keys(choices).join(", ") : "values"}, separated by commas`);
   return texts;
 }
 
 /** Texts separated by commas. */
-export const listIn = (text: string): string[] => text.split(",").flatMap((part) => part.trim() || []);
+export const splitList = (text: string): string[] => text.split(",").flatMap((part) => part.trim() || []);
 
 /** Explains that filters by features need imported features. */
 export function warnWithoutFeatures(

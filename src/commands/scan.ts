@@ -15,7 +15,7 @@ import {
   type TableView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { listIn, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import { splitList, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
 import {
   isWorkbook,
@@ -81,7 +81,7 @@ export const scan: Command = {
     const fasta = await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     await withScoring(call, async (scoring, _, { workers }) => {
-      const questions = scoring.readScan({ fasta, table, names: listIn(call.value("--classes") ?? "") });
+      const questions = scoring.readScan({ fasta, table, names: splitList(call.value("--classes") ?? "") });
       warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion();
       const identity = [

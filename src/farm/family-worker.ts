@@ -42,7 +42,7 @@ export class FamilyWorker implements IdleWork {
   /** Takes tasks for idle threads, and returns tasks that no thread has started if jobs need all threads. */
   async turn(messages: FamilyMessages, corpus: { hash: string; path: string }): Promise<void> {
     this.#source = { messages, corpus };
-    if (this.options.idle() === 0) for (const task of this.#waiting.splice(0)) task.giveUp();
+    if (this.options.idle() === 0) for (const task of this.#waiting.splice(0)) task.abandon();
     await this.#take();
   }
 
@@ -51,7 +51,7 @@ export class FamilyWorker implements IdleWork {
     const task = this.#tasks.get(id);
     if (!task) return;
     this.#waiting = this.#waiting.filter((one) => one !== task);
-    task.giveUp();
+    task.abandon();
   }
 
   /** Takes no more tasks, and delivers complete results. */
@@ -91,7 +91,7 @@ export class FamilyWorker implements IdleWork {
       this.#tasks.set(id, task);
       if (failure !== null) task.fail(failure);
       // Work may have ended while the task was taken.
-      else if (!this.#source) task.giveUp();
+      else if (!this.#source) task.abandon();
       else this.#waiting.push(task);
       wake();
       const { isInterrupted = false, ...outcome } = await task.done;
@@ -129,7 +129,7 @@ class RemoteTask implements IdleTask {
   }
 
   /** Ends as soon as possible. */
-  giveUp(): void {
+  abandon(): void {
     if (this.#isStarted) this.interrupt();
     else this.lose(null);
   }

@@ -2,7 +2,7 @@ import { explain as explainIn } from "./model/explain.ts";
 import { DECLARED, type RoutedResource } from "./resources/index.ts";
 
 /** The inventory's face towards the rest of the program. */
-export { linksIn } from "./api/links.ts";
+export { makeLinkFinder } from "./api/links.ts";
 export { inventoryAliases, inventoryRoutes } from "./api/route.ts";
 export { prepareSearch } from "./api/route-search.ts";
 export { REQUEST_PROCESS } from "./api/remote-request.ts";

@@ -189,7 +189,7 @@ function compileLoop(
   builder.first[loop] = node.lazy ? moved : body;
   builder.second[loop] = node.lazy ? body : moved;
   if (idle === moved) return [loop, loop];
-  return [branchTo(builder, node, compile(builder, node.child, idle, loop), idle), loop];
+  return [addBranch(builder, node, compile(builder, node.child, idle, loop), idle), loop];
 }
 
 /** Compiles the optional copies of `x{n,m}`: each can only follow one that consumed. */
@@ -202,16 +202,16 @@ function compileOptional(
   let next = moved;
   for (let copy = node.max; copy > node.min; copy--) {
     if (copy === node.min + 1 && idle !== moved) {
-      const entry = branchTo(builder, node, compile(builder, node.child, idle, next), idle);
+      const entry = addBranch(builder, node, compile(builder, node.child, idle, next), idle);
       if (node.min === 0) return [entry, entry];
-      return [entry, branchTo(builder, node, compile(builder, node.child, moved, next), moved)];
+      return [entry, addBranch(builder, node, compile(builder, node.child, moved, next), moved)];
     }
-    next = branchTo(builder, node, compile(builder, node.child, moved, next), moved);
+    next = addBranch(builder, node, compile(builder, node.child, moved, next), moved);
   }
   return next === moved ? [idle, moved] : [next, next];
 }
 
-function branchTo(builder: Builder, node: Node & { kind: "repeat" }, body: number, exit: number): number {
+function addBranch(builder: Builder, node: Node & { kind: "repeat" }, body: number, exit: number): number {
   return node.lazy ? emit(builder, node, BRANCH, exit, body) : emit(builder, node, BRANCH, body, exit);
 }
 

@@ -128,7 +128,7 @@ test.each<[string, string | undefined, number]>([
   expect((await lab.ask("GET", `locations/tree/?${query}`, as ? { as } : {})).status).toBe(status);
 });
 
-test("orders names in the tree as people do, as free slots are filled", async () => {
+test("names in the tree are in natural order, in which free slots are filled", async () => {
   for (const label of ["Box 10", "box 2", "Box 1"])
     await lab.send("admin", "POST", "locations/", { label, parent: IDS.shelf, capacity: 1 });
   const { levels } = await get(`locations/tree/?of=locations/${IDS.shelf}`, "admin");

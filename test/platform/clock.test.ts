@@ -19,7 +19,7 @@ test.each([
   [1.0004, 1000],
   [1.0006, 1001],
   [1_700_000_000_000, 1_700_000_000_000_000],
-])("a clock without microseconds at %p has %p", (now, microseconds) => {
+])("a clock without microseconds converts %p ms to %p µs", (now, microseconds) => {
   expect(readMicroseconds({ now: () => now, newId: () => "" })).toBe(microseconds);
 });
 

@@ -22,7 +22,7 @@ test("a job allows exactly these transitions", () => {
   ]);
 });
 
-test("a job has ended in every state but queued and running", () => {
+test("every state of a job except queued and running is final", () => {
   expect(STATES.filter((state) => !hasEnded(state))).toEqual(["queued", "running"]);
 });
 

@@ -352,7 +352,7 @@ describe("an expression", () => {
     expect(own.json.identifier).toBe("mine");
   });
 
-  test("an expression in another notation is rejected with the one that was likely meant", async () => {
+  test("an expression in another notation is rejected with a suggestion", async () => {
     const { status, json } = await service.ask("POST", "/patterns", { body: { pattern: "[RK]-x(2)-P" } });
     expect([status, json.position, json.suggestions]).toEqual([400, 5, ["[RK].{2}P"]]);
     expect(json.pattern[0]).toEndWith("Did you mean [RK].{2}P?");

@@ -85,7 +85,7 @@ test.each([
   [[false], undefined],
   [[false, true], "1"],
   [[true, true], undefined],
-])("of results that are exact: %p, the record is %p", (exact, id) => {
+])("with exact results %p the scanned record is %p", (exact, id) => {
   expect(exactRecord(found(...exact))?.result.id).toBe(id!);
 });
 

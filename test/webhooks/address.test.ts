@@ -29,7 +29,7 @@ test.each([
   expect(addresses.split(" ").filter((address) => isAllowedAddress(address, NONE))).toEqual([]);
 });
 
-test("allows public addresses next to these ranges", () => {
+test("allows public addresses next to private ranges", () => {
   const addresses =
     "1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 " +
     "169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 " +

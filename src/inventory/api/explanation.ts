@@ -95,7 +95,8 @@ export function explainListing(
   const declared = resources.get(resource.name)!;
   // The past is read with all rights; it is restricted by the rights of today.
   const as = past?.everyone ?? actor;
-  const words = (condition: Condition): Json => wording(resources, resource, condition, namesIn(store));
+  const words = (condition: Condition): Json =>
+    wording(resources, resource, condition, makeNameFinder(store));
   const rights = past ? and(visible(resource, actor), past.today) : visible(resource, actor);
   const condition = past ? listing.condition : and(listing.condition, rights);
   const from = () => plan(resources, declared, as);
@@ -172,7 +173,7 @@ export function explainRecord(
   const words = (part: Condition): Json =>
     part.kind === "constant"
       ? `${part.value ? "everything" : "nothing"}, for this caller`
-      : wording(store.resources, resource, part, namesIn(store));
+      : wording(store.resources, resource, part, makeNameFinder(store));
   return {
     ...describePast(store, past),
     id: id.toLowerCase(),
@@ -213,7 +214,7 @@ function isSatisfied(
   return row?.holds === 1;
 }
 
-const namesIn =
+const makeNameFinder =
   ({ statements }: Store): FindName =>
   (resource, rid) => {
     const text = `SELECT ${columnName(resource, resource.key)} AS name FROM ${resource.table} WHERE rid = ?`;

@@ -5,7 +5,7 @@ import { DECLARED, RESOURCES } from "../resources/index.ts";
 const BATCH_KEYS = new Set(["batch", "undoes", "undone_by"]);
 
 /** Paths of the records that a JSON response at `path` names by id: by key and value, undefined for other values. */
-export function linksIn(path: string): (key: string, value: string | number) => string | undefined {
+export function makeLinkFinder(path: string): (key: string, value: string | number) => string | undefined {
   const resource = RESOURCES.find(({ segment }) => path.startsWith(`${API_ROOT}${segment}/`));
   return (key, value) => {
     if (value === "") return undefined;

@@ -68,7 +68,7 @@ const listAllowed = (known: readonly Method[]): string =>
 const SHARED_ROOT = `${API_ROOT}~/`;
 
 /** The address by which the routes know a list. */
-export const routedAt = ({ forClients, name, segment }: RoutedResource): string =>
+export const listRoute = ({ forClients, name, segment }: RoutedResource): string =>
   forClients ? `~/${name}` : segment;
 
 /** An operation with its place among the others. */
@@ -170,11 +170,11 @@ function toRoute(
   const answers = new Map(
     lists.map((each) => [each.operation.list?.name, { ...each, answer: toCheckedHandler(each, options) }]),
   );
-  const answerTo = (input: Input, call: Call): OperationAnswer => {
+  const runOperation = (input: Input, call: Call): OperationAnswer => {
     if (!operation.list?.forClients) return answers.get(operation.list?.name)!.answer(input, call);
     const found = answers.get(input.params.list);
     if (!found) throw notFound();
-    return found.answer(input, calledAt(call, found.operation.list!));
+    return found.answer(input, withListAddress(call, found.operation.list!));
   };
   const about: OperationAbout = {
     summary: operation.about.summary,
@@ -185,14 +185,14 @@ function toRoute(
     ...(body ? { body } : {}),
   };
   const run = ({ caller: call, params, body: sent }: Given<() => Call, Input["params"], unknown, unknown>) =>
-    withAllow(answerTo({ params, query: {}, body: sent }, call), allow);
+    withAllow(runOperation({ params, query: {}, body: sent }, call), allow);
   return { key: `${method} ${route}`, about, run: run as never, heavy: undefined };
 }
 
 /** The call with the usual address of a list for clients, as the client sent it. */
-function calledAt(call: Call, list: RoutedResource): Call {
+function withListAddress(call: Call, list: RoutedResource): Call {
   const url = new URL(call.url);
-  url.pathname = url.pathname.replace(`${API_ROOT}${routedAt(list)}/`, `${API_ROOT}${list.segment}/`);
+  url.pathname = url.pathname.replace(`${API_ROOT}${listRoute(list)}/`, `${API_ROOT}${list.segment}/`);
   return { ...call, url, request: new Request(url, call.request) };
 }
 

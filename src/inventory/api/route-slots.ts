@@ -7,7 +7,7 @@ import { mayUse } from "../model/plan.ts";
 import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { countHidden, evict } from "../records/evict.ts";
-import { fillSlots, spacesIn } from "../records/fill-slots.ts";
+import { fillSlots, readSpaces } from "../records/fill-slots.ts";
 import { freeSlots, type Slot, type Space, sumUsage } from "../records/storage-space.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -212,7 +212,7 @@ function freeSlotOperations(resource: RoutedResource) {
       heavy: (_, call: Call) => isLarge(call, "location"),
       run({ params, query: { count = DEFAULT_SLOTS } }, call: Call) {
         const target = { resource, rid: findRecord(call, resource, params.id) };
-        const spaces = spacesIn(call.store, target, call.actor);
+        const spaces = readSpaces(call.store, target, call.actor);
         const locations = spaces.filter(({ free }) => free > 0).slice(0, MAX_SLOTS);
         const slots = freeSlots(spaces, Math.max(count, 1));
         return respondJson({
@@ -285,9 +285,9 @@ function readSlots(call: Call, id: string): Slots {
   const { store, actor } = call;
   const rid = findRecord(call, LOCATION, id);
   const [location] = store.reader.values(LOCATION, ["id", "label", "unique_path"], actor, [rid]);
-  const space = spacesIn(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
+  const space = readSpaces(store, { resource: LOCATION, rid }, actor).find((each) => each.rid === rid);
   const grid = readGrid(store.statements, rid);
-  const placed = RECORDS_WITH_POSITION.flatMap((resource) => storedIn(call, resource, rid, true));
+  const placed = RECORDS_WITH_POSITION.flatMap((resource) => readStored(call, resource, rid, true));
   const records = new Map(placed.map((record) => [record.position, record]));
   const free = new Set(space && grid ? space.positions(space.capacity) : []);
   return {
@@ -305,7 +305,7 @@ function readSlots(call: Call, id: string): Slots {
       record: records.get(position) ?? null,
     })),
     hidden: mayChange(call, LOCATION, rid) ? countHidden(store, rid, actor) : null,
-    others: RECORDS_WITH_POSITION.flatMap((resource) => storedIn(call, resource, rid, false)).slice(
+    others: RECORDS_WITH_POSITION.flatMap((resource) => readStored(call, resource, rid, false)).slice(
       0,
       MAX_SLOTS,
     ),
@@ -326,7 +326,7 @@ const SHOWN_FIELDS = [
 ];
 
 /** The records of one list with or without a position in the location, of those that the caller may view. */
-function storedIn(
+function readStored(
   { store, actor }: Call,
   resource: RoutedResource,
   location: number,

@@ -8,7 +8,7 @@ import { Imports } from "../imports/imports.ts";
 import { callOpener } from "./call.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { readState } from "./entity-tag.ts";
-import { mountOperations, routedAt, type ForwardRequest } from "./mount-operations.ts";
+import { mountOperations, listRoute, type ForwardRequest } from "./mount-operations.ts";
 import { listStoreOperations, MAX_MESSAGE_BYTES, READ_ROWS } from "./record-operations.ts";
 import type { RemoteRequest } from "./remote-request.ts";
 import type { RequestPool } from "./request-pool.ts";
@@ -49,7 +49,7 @@ export const inventoryAliases = (): Aliases =>
     // Clients that fill in a path encode the slash.
     const encoded = segment.includes("/") ? [encodeURIComponent(segment)] : [];
     const names = [...(forClients ? [segment] : []), ...encoded, ...aliases];
-    return names.map((alias) => [`${API_ROOT}${alias}/`, `${API_ROOT}${routedAt(resource)}/`] as const);
+    return names.map((alias) => [`${API_ROOT}${alias}/`, `${API_ROOT}${listRoute(resource)}/`] as const);
   })
     // Longer names precede: the longest matching name counts.
     .toSorted(([a], [b]) => b.length - a.length);

@@ -174,7 +174,7 @@ function patched(
   operations: Json[],
 ): { [name: string]: Json } {
   const own = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
-  const annotations = annotationsIn(withAnnotations(store.resources, resource, actor), operations);
+  const annotations = listAnnotationNames(withAnnotations(store.resources, resource, actor), operations);
   const fields = [...own, ...annotations.keys()];
   const [record] = store.reader.values(resource, fields, actor, [rid], annotations);
   const writable = fields.filter((name) => annotations.has(name) || resource.fields[name].write !== "never");
@@ -182,7 +182,7 @@ function patched(
 }
 
 /** The annotations that a JSON Patch names, with their types. */
-function annotationsIn(resource: Resource, operations: readonly Json[]): Map<string, AnnotationType> {
+function listAnnotationNames(resource: Resource, operations: readonly Json[]): Map<string, AnnotationType> {
   const pointers = operations.map(asObject).flatMap((operation) => [operation?.path, operation?.from]);
   const found = new Map<string, AnnotationType>();
   for (const [name] of pointers.flatMap((pointer) => [pointerParts(pointer) ?? [""]])) {

@@ -153,7 +153,7 @@ export class ElnImporter {
         } catch (error) {
           const refused = this.#refused(error, cells);
           // A required value that was refused before is missing now.
-          if (refused.length === 0) throw first.get(fieldIn(error)) ?? error;
+          if (refused.length === 0) throw first.get(findField(error)) ?? error;
           for (const [i, message] of refused) {
             const { header, field } = this.#columns[i];
             first.set(field!, error);
@@ -265,7 +265,7 @@ function noteLine(record: ElnRecord, header: string): string {
 }
 
 /** The first field that an error is about. */
-const fieldIn = (error: unknown): string =>
+const findField = (error: unknown): string =>
   (error instanceof Problem && Object.keys(error.fields ?? {})[0]) || "";
 
 /** The most legible form of a value. */

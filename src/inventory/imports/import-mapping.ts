@@ -47,9 +47,9 @@ export function readColumns(
   const own =
     resource.annotations?.used().map((type) => (type.unique ? type.name : annotationName(type))) ?? [];
   const known = [...writableFields(resource).map(([name]) => name), "id", ...own];
-  const named = new Set(headers.map(nameIn));
+  const named = new Set(headers.map(normalizeHeader));
   const labels = writableFields(resource).flatMap(([name, { form }]): [string, string][] => {
-    const label = form?.label === undefined ? undefined : nameIn(form.label);
+    const label = form?.label === undefined ? undefined : normalizeHeader(form.label);
     return label === undefined || known.includes(label) || named.has(name) ? [] : [[label, name]];
   });
   const columns = headers.map((whole): Column => {
@@ -59,10 +59,10 @@ export function readColumns(
     const field =
       name === null || name === ""
         ? null
-        : (new Map(labels).get(nameIn(name)) ?? findField(resources, resource, name));
+        : (new Map(labels).get(normalizeHeader(name)) ?? findField(resources, resource, name));
     if (field === null) return { header, field };
     if (field === undefined) {
-      const near = nearest(nameIn(name!).replace(/^annotations__/, ""), known);
+      const near = nearest(normalizeHeader(name!).replace(/^annotations__/, ""), known);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
       const message = `${shownName(name!)} is not a field of ${resource.name}.${hint} Choices: ${known.join(", ")}.`;
       errors.push({ row: 1, column: header, message });
@@ -76,7 +76,7 @@ export function readColumns(
   return { columns, errors };
 }
 
-const nameIn = (header: string): string =>
+const normalizeHeader = (header: string): string =>
   header
     .trim()
     .toLowerCase()
@@ -95,7 +95,7 @@ function findField(resources: Resources, resource: Resource, header: string): st
     const named = findAnnotation(resource, header.trim());
     return "type" in named && named.rest.length === 0 ? header.trim() : undefined;
   }
-  const name = nameIn(header);
+  const name = normalizeHeader(header);
   if (name === "id") return name;
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -111,7 +111,9 @@ function matchAnnotation(resource: Resource, header: string): string | undefined
   const named = annotations.find(header);
   // As with fields, case and blanks do not matter.
   const found =
-    named.length > 0 ? named : annotations.offered().filter(({ name }) => nameIn(name) === nameIn(header));
+    named.length > 0
+      ? named
+      : annotations.offered().filter(({ name }) => normalizeHeader(name) === normalizeHeader(header));
   return found.length === 1 ? annotationName(found[0]) : undefined;
 }
 

@@ -217,7 +217,7 @@ export class RowImporter {
     const fields = writableFields(resource).filter(([, { shown }]) => shown !== "internal");
     const spans = fields.map(([name, field]): [string, string] => [
       name,
-      field.kind === "reference" ? `${name}__${nameIn(findTarget(store.resources, field))}` : name,
+      field.kind === "reference" ? `${name}__${namePathField(findTarget(store.resources, field))}` : name,
     ]);
     const names = [...spans.map(([, span]) => span), ...this.#annotations.keys()];
     const [values] = store.reader.values(resource, names, actor, [rid], this.#annotations);
@@ -323,7 +323,7 @@ export class RowImporter {
 }
 
 /** The field that identifies a record by name. */
-const nameIn = ({ fields, key }: Resource): string => ("unique_path" in fields ? "unique_path" : key);
+const namePathField = ({ fields, key }: Resource): string => ("unique_path" in fields ? "unique_path" : key);
 
 /** The fields by which rows find records. Of a name that is computed, those that it is computed from. */
 export function matchedFields({ fields, key, nameFields }: Resource, matching: Match): readonly string[] {

@@ -1,7 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
 import type { Label } from "./label.ts";
-import { code128Widths, moduleOn, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
+import { code128Widths, computeModuleSize, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 
@@ -21,7 +21,7 @@ const LINE = 1.17;
 type Document = InstanceType<typeof PDFDocument>;
 
 export const fitsPdf = (label: Label, sheet: Sheet, symbol: Symbology): boolean =>
-  moduleOn(sheet.label, symbol, countModules(label, symbol)) >= NARROWEST[symbol];
+  computeModuleSize(sheet.label, symbol, countModules(label, symbol)) >= NARROWEST[symbol];
 
 let font: Promise<Buffer> | undefined;
 
@@ -79,7 +79,7 @@ const ROLL = { columns: 1, rows: 1, left: 0, top: 0, across: 0, down: 0 };
 
 function draw(document: Document, label: Label, sheet: Sheet, symbol: Symbology, area: Area): void {
   const count = countModules(label, symbol);
-  const module = moduleOn(sheet.label, symbol, count) * MM;
+  const module = computeModuleSize(sheet.label, symbol, count) * MM;
   const size = module * count;
   if (symbol === "qr") {
     const quiet = module * QUIET_ZONE.qr;
@@ -113,19 +113,19 @@ function drawMatrix(page: Document, { size, dark }: Matrix, module: number, left
 /** The name in the largest font in which all of it fits, then type and place, then the code. */
 function writeText(document: Document, label: Label, area: Area): void {
   const below = [label.about, label.code].filter((line) => line !== "");
-  const fitsAt = (size: number) => (line: string) => measureWidth(document, line, size) <= area.width;
-  const roomAt = (size: number): number =>
+  const makeFits = (size: number) => (line: string) => measureWidth(document, line, size) <= area.width;
+  const countLines = (size: number): number =>
     Math.floor((area.height - below.length * smallerSize(size) * LINE) / (size * LINE));
   for (let size = SIZES.maximum; size >= SIZES.minimum; size -= SIZES.step) {
-    const names = wrap(label.name, fitsAt(size));
-    if (names.length <= roomAt(size) && names.every(fitsAt(size)))
+    const names = wrap(label.name, makeFits(size));
+    if (names.length <= countLines(size) && names.every(makeFits(size)))
       return writeLines(document, label, { names, below, size }, area);
   }
   const size = SIZES.minimum;
-  const hasRoom = roomAt(size) >= 1;
+  const hasRoom = countLines(size) >= 1;
   // The smallest labels have room for the name and the code only.
-  const rows = hasRoom ? roomAt(size) : Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
-  const names = cut(label.name, rows, fitsAt(size));
+  const rows = hasRoom ? countLines(size) : Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
+  const names = cut(label.name, rows, makeFits(size));
   writeLines(document, label, { names, below: hasRoom ? below : [label.code], size }, area);
 }
 

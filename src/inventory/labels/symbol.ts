@@ -34,7 +34,11 @@ const WIDEST = { qr: 0.7, code128: 0.5 };
  * Width of a module on a label, in millimetres: as wide as the label allows with quiet zones and, beside a QR code, room
  * for text.
  */
-export function moduleOn(label: { width: number; height: number }, symbol: Symbology, count: number): number {
+export function computeModuleSize(
+  label: { width: number; height: number },
+  symbol: Symbology,
+  count: number,
+): number {
   const whole = count + 2 * QUIET_ZONE[symbol];
   const room = symbol === "qr" ? Math.min(label.height, label.width * 0.55) : label.width;
   return Math.min(room / whole, WIDEST[symbol]);

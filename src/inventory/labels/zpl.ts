@@ -1,5 +1,5 @@
 import type { Label } from "./label.ts";
-import { moduleOn, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
+import { computeModuleSize, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
 import type { Area, Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
@@ -12,7 +12,10 @@ const MARGIN = 1;
 const ASPECT = 0.52;
 
 const moduleDots = (label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number =>
-  Math.min(10, Math.floor((moduleOn(sheet.label, symbol, countModules(label, symbol)) / 25.4) * dpi + 0.01));
+  Math.min(
+    10,
+    Math.floor((computeModuleSize(sheet.label, symbol, countModules(label, symbol)) / 25.4) * dpi + 0.01),
+  );
 
 /** True if scanners can read the symbol of this label at this resolution. */
 export const fitsZpl = (...print: Parameters<typeof moduleDots>): boolean => moduleDots(...print) >= MIN_DOTS;
@@ -55,13 +58,13 @@ function textLines({ name, about, code }: Label, area: Area, [least, most]: read
   const below = [about, code].filter((line) => line !== "");
   const kept = below.slice(-Math.max(1, Math.floor(area.height / (small + gap)) - 1));
   const room = area.height - kept.length * (small + gap);
-  const rowsAt = (size: number): number => Math.max(1, Math.floor(room / size));
+  const countRows = (size: number): number => Math.max(1, Math.floor(room / size));
   const rowsNeeded = (size: number): number => Math.ceil(([...name].length * size * ASPECT) / area.width);
   const sizes = [small * 1.6, small * 1.3, small].map(Math.round);
-  const size = sizes.find((each) => rowsNeeded(each) <= rowsAt(each)) ?? small;
-  let y = area.y + Math.min(rowsAt(size), rowsNeeded(size)) * size + gap;
+  const size = sizes.find((each) => rowsNeeded(each) <= countRows(each)) ?? small;
+  let y = area.y + Math.min(countRows(size), rowsNeeded(size)) * size + gap;
   return [
-    block(area, size, rowsAt(size), name),
+    block(area, size, countRows(size), name),
     ...kept.map((line) => {
       const at = { ...area, y };
       y += small + gap;

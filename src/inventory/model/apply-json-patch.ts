@@ -125,7 +125,7 @@ function parseOperation(operation: Json, where: string): Operation {
 }
 
 /** The index that a part of a path names; undefined if there is none. `-` is the one past the end. */
-function indexIn(list: readonly Json[], part: string, past: boolean): number | undefined {
+function parseIndex(list: readonly Json[], part: string, past: boolean): number | undefined {
   if (past && part === "-") return list.length;
   if (!/^(0|[1-9]\d{0,5})$/.test(part)) return undefined;
   return Number(part) < list.length + (past ? 1 : 0) ? Number(part) : undefined;
@@ -134,7 +134,7 @@ function indexIn(list: readonly Json[], part: string, past: boolean): number | u
 function read(value: Json | undefined, [part, ...rest]: readonly string[]): Json | undefined {
   if (part === undefined) return value;
   if (Array.isArray(value)) {
-    const at = indexIn(value, part, false);
+    const at = parseIndex(value, part, false);
     return at === undefined ? undefined : read(value[at], rest);
   }
   return isObject(value) && Object.hasOwn(value, part) ? read(value[part], rest) : undefined;
@@ -145,7 +145,7 @@ function addAt(document: Json, path: readonly string[], added: Json, replace: bo
   const container = read(document, path.slice(0, -1));
   const part = path.at(-1)!;
   if (Array.isArray(container)) {
-    const at = indexIn(container, part, !replace);
+    const at = parseIndex(container, part, !replace);
     if (at !== undefined) container.splice(at, replace ? 1 : 0, added);
     return at !== undefined;
   }

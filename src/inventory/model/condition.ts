@@ -77,24 +77,24 @@ export function holds(condition: Condition, row: Row): boolean {
     case "not":
       return !holds(condition.part, row);
     case "some":
-      return ((rowAt(row, condition.at)?.[condition.relation] ?? []) as readonly Row[]).some((related) =>
+      return ((readRow(row, condition.at)?.[condition.relation] ?? []) as readonly Row[]).some((related) =>
         holds(condition.part, related),
       );
     case "compare": {
-      const stored = valueAt(row, condition.path);
+      const stored = readValue(row, condition.path);
       if (condition.value === null) return stored === null;
       return stored !== null && OPERATORS[condition.operator].holds(stored, condition.value);
     }
   }
 }
 
-function valueAt(row: Row, path: readonly string[]): Stored {
-  const value = rowAt(row, path.slice(0, -1))?.[path[path.length - 1]];
+function readValue(row: Row, path: readonly string[]): Stored {
+  const value = readRow(row, path.slice(0, -1))?.[path[path.length - 1]];
   return typeof value === "string" || typeof value === "number" ? value : null;
 }
 
 /** The record behind references. */
-function rowAt(row: Row, references: readonly string[]): Row | undefined {
+function readRow(row: Row, references: readonly string[]): Row | undefined {
   let value: Row[string] = row;
   for (const name of references) {
     if (value === null || typeof value !== "object") return undefined;

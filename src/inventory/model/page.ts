@@ -64,6 +64,6 @@ function csvCell(value: Json): string {
   return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }
 
-/** The value of a cell of `csvLine`. */
+/** Formats the value of a cell for `csvLine`. */
 export const csvValue = (cell: string): string =>
   cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;

@@ -119,7 +119,7 @@ function planAt(shared: Planning, resource: Resource, alias: string): Plan {
     exists(references, relation, part) {
       const { at, of } = reach(references);
       if (relation === ANNOTATIONS) return annotated(shared, of, at, part);
-      const target = listedIn(resources, of, relation);
+      const target = findListed(resources, of, relation);
       return target
         ? existsListed(shared, target, `${at}.${columnName(of, relation)}`, `${at}_${relation}`, part)
         : relation === MEMBERS && actor.user === null
@@ -212,7 +212,7 @@ function related(resource: Resource, alias: string, relation: string, part: (far
 }
 
 /** The resource whose records a field lists; undefined for the other to-many relations. */
-const listedIn = (resources: Resources, { fields }: Resource, relation: string): Resource | undefined =>
+const findListed = (resources: Resources, { fields }: Resource, relation: string): Resource | undefined =>
   Object.hasOwn(fields, relation) ? resources.get(fields[relation].listOf ?? "") : undefined;
 
 /** `EXISTS (…)` over the records of a list that the actor may view, with joins of its own. */
@@ -278,7 +278,7 @@ export function dependencies(
   ): void => {
     addPath(from, [...at, relation]);
     const of = at.reduce((here, name) => findTarget(resources, requireField(here, name)), from);
-    const target = listedIn(resources, of, relation);
+    const target = findListed(resources, of, relation);
     // Writes of annotations count as writes of their records.
     if (relation === ANNOTATIONS) add(resources.annotationValue!, part);
     else if (target) {

@@ -132,7 +132,7 @@ class RecordSentence {
   #update(): string {
     const changes = this.facts.first.filter(({ op }) => op === "update");
     const objects = this.#objects("update");
-    // A field that only some of the changes set is not said of all.
+    // A field that only some of the changes set is not attributed to all.
     const isKnown = changes.length === this.#total("update") && changes.every(({ before }) => before);
     const fields = new Set(changes.flatMap(({ before }) => changedNames(before ?? {})));
     if (!isKnown || fields.size === 0) return `changed ${objects}`;

@@ -13,7 +13,7 @@ import type { Store } from "./store.ts";
 /** Removes records from a location for users who may change it, including records that they may not view. */
 
 /** A record in a location. */
-interface Inside {
+interface EnclosedRecord {
   resource: RoutedResource;
   /** Field by which the record is in the location. */
   field: string;
@@ -23,7 +23,7 @@ interface Inside {
   /** Record; null if the actor may not view it. */
   record: { segment: string; id: string; name: string } | null;
 }
-export type Evicted = Pick<Inside, "position" | "record">;
+export type Evicted = Pick<EnclosedRecord, "position" | "record">;
 
 /** The records to remove: by position, by id, and all that the actor may not view. */
 interface Choice {
@@ -40,7 +40,7 @@ const LOCATION_FIELDS = RESOURCES.flatMap((resource) =>
 );
 
 /** Records directly in a location, in the order of its slots. */
-function inside({ statements, resources }: Store, location: number, actor: Actor): Inside[] {
+function inside({ statements, resources }: Store, location: number, actor: Actor): EnclosedRecord[] {
   return LOCATION_FIELDS.flatMap(({ resource, field }) => {
     const inLocation = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
     const position = hasPosition(resource) ? "t.position" : "''";
@@ -94,6 +94,6 @@ export function evict(
       (position !== "" && slots.has(position.toLowerCase())) ||
       (record === null ? hidden : ids.has(record.id)),
   );
-  for (const { resource, rid, field } of chosen) writer.takeOut(resource, rid, field, actor);
+  for (const { resource, rid, field } of chosen) writer.removeFromLocation(resource, rid, field, actor);
   return chosen.map(({ position, record }) => ({ position, record }));
 }

@@ -39,7 +39,7 @@ interface Options {
 }
 
 /** The spaces in a record of the tree, at any depth. */
-export const spacesIn = (store: Store, { resource, rid }: Target, actor: Actor): Space[] =>
+export const readSpaces = (store: Store, { resource, rid }: Target, actor: Actor): Space[] =>
   new StorageSpace(store.statements, { resources: store.resources, actor }).spaces(resource, [rid]).get(rid)!;
 
 /** The named location, and the spaces in it that the actor may put records into. @throws Problem invalid_request if there are none */
@@ -120,7 +120,7 @@ export function chooseSlots(
   count: number,
   { start, positions, actor, field = "records" }: Options & { actor: Actor; field?: string },
 ): Slot[] {
-  const spaces = spacesIn(store, target, actor);
+  const spaces = readSpaces(store, target, actor);
   const grid = target.resource.name === "location" ? readGrid(store.statements, target.rid) : undefined;
   const name = start === undefined ? "positions" : "start";
   if ((start ?? positions) !== undefined && !grid)

@@ -7,7 +7,7 @@ import { columnName, type Resources, findTarget } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
 import { StorageSpace, type Usage, sumUsage } from "./storage-space.ts";
-import { INSIDE, outermost, type WayInto, listWaysInto } from "./tree-fields.ts";
+import { INSIDE, outermost, type EnclosingField, listEnclosingFields } from "./tree-fields.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
@@ -84,7 +84,7 @@ export class LocationTree {
       const conditions =
         of === undefined
           ? [outermost(viewer, resource, INSIDE[resource.name].length)]
-          : listWaysInto(viewer, of.resource)
+          : listEnclosingFields(viewer, of.resource)
               .filter((referrer) => referrer.resource === resource)
               .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
       if (conditions.length === 0) return [];
@@ -98,7 +98,7 @@ export class LocationTree {
       const { total } = this.reader.list(resource, listing, actor);
       const isPast = (page - 1) * size >= total;
       const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
-      const inside = this.#sum(listWaysInto(viewer, resource), rids, actor);
+      const inside = this.#sum(listEnclosingFields(viewer, resource), rids, actor);
       const contents = this.#sum(this.#contents.get(resource.name)!, rids, actor);
       const spaces = new StorageSpace(this.statements, viewer).spaces(resource, rids);
       const results = this.#nodes(resource, rids, actor).map((node, i) =>
@@ -112,7 +112,7 @@ export class LocationTree {
     });
   }
 
-  #sum(referrers: readonly WayInto[], rids: readonly number[], actor: Actor): Map<number, number> {
+  #sum(referrers: readonly EnclosingField[], rids: readonly number[], actor: Actor): Map<number, number> {
     const viewer = { resources: this.resources, actor };
     const sums = new Map<number, number>();
     for (const referrer of referrers)

@@ -147,7 +147,7 @@ export class RecordWriter {
   }
 
   /** Takes a record out of the one that a field names. The caller has checked that the actor may change that one. */
-  takeOut(resource: Resource, rid: number, field: string, actor: Actor): void {
+  removeFromLocation(resource: Resource, rid: number, field: string, actor: Actor): void {
     const before = this.current(resource, rid);
     const position = hasPosition(resource) ? { position: "" } : {};
     const columns = toColumns(resource, { ...before, [field]: null, ...position }, [

@@ -418,12 +418,12 @@ export class RowIndex {
 
   /** The position in the writes now. `others` changes with those behind references and relations. */
   #now(scope: Scope, content: Content): Omit<Kept, "value"> {
-    const positionIn = (name: string): number => {
+    const readPosition = (name: string): number => {
       const { rids, dropped } = this.#findWrites(name);
       return dropped + rids.length;
     };
-    const others = [...this.#dependencies(scope, content)].map(positionIn).join(" ");
-    return { position: positionIn(scope.resource.name), others };
+    const others = [...this.#dependencies(scope, content)].map(readPosition).join(" ");
+    return { position: readPosition(scope.resource.name), others };
   }
 
   #dependencies({ resource, actor }: Scope, content: Content): Set<string> {

@@ -145,9 +145,10 @@ export class Search {
     const rids = ranked.map(({ rid }) => rid);
     const places = placeFields(resource);
     const shown = this.reader.values(resource, [resource.key, ...described, ...places], actor, rids);
-    const textAt = (i: number): string =>
+    const describedText = (i: number): string =>
       described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
-    const isDescribed = (i: number): boolean => words.some((word) => textAt(i).toLowerCase().includes(word));
+    const isDescribed = (i: number): boolean =>
+      words.some((word) => describedText(i).toLowerCase().includes(word));
     const others = rids.filter((_, i) => ranked[i].by === undefined && !isDescribed(i));
     const found = parts.findParts(resource.name, others, indexed);
     return ranked.map(({ rid, rank, id, by }, i) => {
@@ -156,7 +157,7 @@ export class Search {
       const part = found.get(rid);
       return part
         ? { ...about, by: part.by, text: excerpt(parts.readText(part), words) }
-        : { ...about, by: by ?? "description", text: excerpt(textAt(i), words) };
+        : { ...about, by: by ?? "description", text: excerpt(describedText(i), words) };
     });
   }
 }
@@ -254,12 +255,12 @@ class ListSearch {
     if (!hasIndex(resource)) return this.#newest(this.#rows(contain));
     const { table } = resource;
     const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
-    const lookedUp = matchAll(this.trigrams.chooseForWords(table, words.filter(isIndexed)));
+    const lookupCondition = matchAll(this.trigrams.chooseForWords(table, words.filter(isIndexed)));
     let rids: number[] = [];
     const more = readNewest<number>({
       maximum,
       patience: READ_PER_TEST * this.#count,
-      read: (before, size) => statements.numbers({ text, args: [lookedUp, before, size] }),
+      read: (before, size) => statements.numbers({ text, args: [lookupCondition, before, size] }),
       at: (rid) => rid,
       add: (rows) => {
         const seen = Array.from(rows).filter((rid) => viewable.has(rid));

@@ -6,7 +6,7 @@ import { selectVisible } from "../model/plan.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { chooseSlots, spacesIn } from "./fill-slots.ts";
+import { chooseSlots, readSpaces } from "./fill-slots.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
 import type { Store } from "./store.ts";
 
@@ -157,7 +157,7 @@ function freeSlots(
   if (rid === undefined)
     throw invalidField("location", "There is no such location, or you may not view it. Give another.");
   const target = { resource, rid };
-  if (spacesIn(store, target, actor).length === 0) return unplaced;
+  if (readSpaces(store, target, actor).length === 0) return unplaced;
   return chooseSlots(store, target, count, { actor, field: "location" }).map(
     ({ location: { id }, position }) => ({
       location: id,

@@ -3,9 +3,9 @@ import { type Grid, type Numbering, listPositions } from "../model/grid.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Viewer } from "../model/resource.ts";
-import { hasPosition, occupiedIn } from "../resources/position.ts";
+import { hasPosition, readOccupied } from "../resources/position.ts";
 import type { Statements } from "./statements.ts";
-import { type WayInto, listWaysInto } from "./tree-fields.ts";
+import { type EnclosingField, listEnclosingFields } from "./tree-fields.ts";
 
 /** The capacity of a record of the tree and its number of items, including those that the caller may not view. */
 export interface Usage {
@@ -79,7 +79,7 @@ export class StorageSpace {
       for (const [of, nodes] of level) {
         for (const node of nodes) seen.add(`${of.name} ${String(node.row.rid)}`);
         if (of.name === "location") all.push(...nodes);
-        for (const way of listWaysInto(this.viewer, of)) {
+        for (const way of listEnclosingFields(this.viewer, of)) {
           const inside = this.#inside(way, nodes).filter(
             ({ row }) => !seen.has(`${way.resource.name} ${String(row.rid)}`),
           );
@@ -101,7 +101,7 @@ export class StorageSpace {
     return rows.map((row) => ({ row, root: Number(row.rid), path: [String(row.name)] }));
   }
 
-  #inside({ resource, field, condition }: Required<WayInto>, outer: readonly Node[]): Node[] {
+  #inside({ resource, field, condition }: Required<EnclosingField>, outer: readonly Node[]): Node[] {
     const column = `t.${columnName(resource, field)}`;
     const { text, args } = selectVisible(
       this.viewer,
@@ -134,7 +134,7 @@ export class StorageSpace {
     return nodes.map(({ row, path }) => {
       const rid = Number(row.rid);
       const capacity = Number(row.capacity);
-      const grid = gridIn(row);
+      const grid = toGrid(row);
       const used = (grid ? occupied : items).get(rid) ?? 0;
       const free = Math.max(0, capacity - used);
       const positions = (maximum: number): string[] =>
@@ -151,12 +151,12 @@ export class StorageSpace {
   }
 
   #freeIn(location: number, grid: Grid): string[] {
-    const occupied = occupiedIn(this.statements, location);
+    const occupied = readOccupied(this.statements, location);
     return listPositions(grid).filter((position) => !occupied.has(position));
   }
 }
 
-const gridIn = ({ grid_rows: rows, grid_columns: columns, numbering }: Row): Grid | undefined =>
+const toGrid = ({ grid_rows: rows, grid_columns: columns, numbering }: Row): Grid | undefined =>
   rows === null || columns === null
     ? undefined
     : { rows: Number(rows), columns: Number(columns), numbering: numbering as Numbering };

@@ -21,7 +21,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = Object.fromEn
 export const IN_TREE: readonly string[] = Object.keys(INSIDE);
 
 /** A field by which records are inside others, where the condition holds. */
-export type WayInto = ReferringField & { condition?: Condition };
+export type EnclosingField = ReferringField & { condition?: Condition };
 
 /** The condition that none of the first `count` fields leads to a record that the actor may view. */
 export function outermost({ resources, actor }: Viewer, resource: Resource, count: number): Condition {
@@ -37,7 +37,7 @@ export function outermost({ resources, actor }: Viewer, resource: Resource, coun
 }
 
 /** The fields by which records are inside those of one list, with the condition that no earlier field decides. */
-export const listWaysInto = (viewer: Viewer, to: Resource): Required<WayInto>[] =>
+export const listEnclosingFields = (viewer: Viewer, to: Resource): Required<EnclosingField>[] =>
   IN_TREE.map((name) => viewer.resources.get(name) as RoutedResource).flatMap((resource) =>
     INSIDE[resource.name].flatMap((field, i) =>
       findTarget(viewer.resources, resource.fields[field]).name === to.name

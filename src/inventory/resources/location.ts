@@ -69,7 +69,7 @@ export const location = ownedResource({
         errors[name] = `Expected a whole number from 1 to ${most.toLocaleString("en")}, or null.`;
     const missing = ["grid_rows", "grid_columns"].filter((name) => record[name] === null);
     if (missing.length === 1) errors[missing[0]] = "A grid needs both rows and columns.";
-    const grid = gridIn(record);
+    const grid = toGrid(record);
     if (!grid || Object.keys(errors).length > 0) return errors;
     const slots = slotCount(grid);
     const capacity = record.capacity ?? slots;
@@ -81,7 +81,7 @@ export const location = ownedResource({
   check: checkGrid,
 });
 
-function gridIn({ grid_rows: rows, grid_columns: columns, numbering }: StoredRecord): Grid | undefined {
+function toGrid({ grid_rows: rows, grid_columns: columns, numbering }: StoredRecord): Grid | undefined {
   if (rows === null || columns === null) return undefined;
   return { rows: Number(rows), columns: Number(columns), numbering: numbering as Numbering };
 }
@@ -95,7 +95,7 @@ const GRID_FIELDS = ["grid_rows", "grid_columns", "numbering"];
 function checkGrid(...[record, previous, context]: Parameters<NonNullable<Resource["check"]>>) {
   const changed = GRID_FIELDS.filter((name) => previous?.[name] !== record[name]);
   if (changed.length === 0 || Number(record.rid ?? -1) < 0) return {};
-  const grid = gridIn(record);
+  const grid = toGrid(record);
   const text = "SELECT position FROM slot WHERE location = ? ORDER BY length(position), position";
   const lost = context.query
     .all({ text, args: [record.rid] })

@@ -67,7 +67,7 @@ export function readGrid(query: Query, location: number): Grid | undefined {
 }
 
 /** Positions that are occupied, also by records that the caller may not view. */
-export const occupiedIn = (query: Query, location: number): Set<string> =>
+export const readOccupied = (query: Query, location: number): Set<string> =>
   new Set(
     query
       .all({ text: "SELECT position FROM slot WHERE location = ?", args: [location] })
@@ -78,7 +78,7 @@ export const occupiedIn = (query: Query, location: number): Set<string> =>
 export function isFree(query: Query, location: number, position: string): boolean {
   const grid = readGrid(query, location);
   return Boolean(
-    grid && findSlot(grid, position) !== undefined && !occupiedIn(query, location).has(position),
+    grid && findSlot(grid, position) !== undefined && !readOccupied(query, location).has(position),
   );
 }
 
@@ -120,7 +120,7 @@ function positionError(
   });
   if (!found || (found.object_kind === kind && found.object_rid === rid)) return undefined;
   if (!isVisible) return `${String(position)} is occupied.`;
-  const occupied = occupiedIn(query, at);
+  const occupied = readOccupied(query, at);
   const next = listPositions(grid).find((free) => !occupied.has(free));
   return `${String(position)} is occupied. ${next === undefined ? "The location is full." : `Next free position: ${next}.`}`;
 }

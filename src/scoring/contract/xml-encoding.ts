@@ -87,7 +87,9 @@ export class XmlDecoder {
 const strictDecoder = (encoding: string): TextDecoder =>
   new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 
-/** For messages in one piece; the others have one each, which remembers incomplete characters. */
+/**
+ * Decoders for messages in one piece; streamed messages have their own decoder, which remembers incomplete characters.
+ */
 const documentDecoders = {
   "utf-8": strictDecoder("utf-8"),
   "utf-16le": strictDecoder("utf-16le"),

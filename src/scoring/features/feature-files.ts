@@ -83,7 +83,7 @@ export const INDEXES =
 const EXTENSION = ".features";
 /** Audit entry of an import. */
 const ADD_ACTION = "features.add";
-/** Milliseconds after which an unfinished file belongs to no import: its process would have written. */
+/** Milliseconds without a write after which an unfinished file belongs to no running import. */
 const ABANDONED_AFTER = 3_600_000;
 
 export const MAX_FILES = 100;

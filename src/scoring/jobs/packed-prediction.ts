@@ -20,7 +20,7 @@ export interface Parts {
   compressed(part: number): Bytes;
   /** As a member of gzip that can be joined with others. @throws Problem likewise */
   member(part: number): Bytes;
-  /** @throws Problem likewise */
+  /** @throws Problem job_expired, content_damaged */
   read(part: number): Bytes;
 }
 

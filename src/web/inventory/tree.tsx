@@ -14,7 +14,7 @@ import { useSession } from "../session.ts";
 import { api, LISTS, referenceTo, listSingular, listTitle } from "./declaration.ts";
 import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
 import { Picker } from "./picker.tsx";
-import { USABLE } from "./value-input.tsx";
+import { USABLE_RECORDS } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
 
 /** The fields that place records inside others, by the list of the others; the first set field counts. */
@@ -153,7 +153,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
       <Picker
         key={segment}
         label="Destination"
-        to={referenceTo(segment, segment === "locations" ? USABLE : {})}
+        to={referenceTo(segment, segment === "locations" ? USABLE_RECORDS : {})}
         value={chosen.id}
         onChoose={(id, name) => setChosen({ id, name })}
         creates

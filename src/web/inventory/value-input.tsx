@@ -58,7 +58,7 @@ export function ValueInput(props: {
     return (
       <Picker
         {...labelled}
-        to={field.places ? { ...field.reference, filter: USABLE } : field.reference}
+        to={field.places ? { ...field.reference, filter: USABLE_RECORDS } : field.reference}
         value={value}
         name={props.referenceName}
         onChoose={onChange}
@@ -76,7 +76,7 @@ export function ValueInput(props: {
 }
 
 /** Records that others may be put into. */
-export const USABLE = { can_use: "true" };
+export const USABLE_RECORDS = { can_use: "true" };
 
 const FlagInput = (props: FieldProps & { on: boolean; onChange: (value: string) => void }) => (
   <div class="field">

@@ -119,7 +119,7 @@ interface ModelProps {
   match: NumberedMatch | undefined;
 }
 
-/** The model in words, then in 3D once somebody asks for it. */
+/** The model in words, and in 3D on request. */
 function ModelView(props: ModelProps) {
   const { model, match } = props;
   const [isOpen, setOpen] = useState(false);

@@ -8,11 +8,11 @@ import { readKnownSlots } from "../../offline/known-slots.ts";
 import { movedTo, moveRecords } from "../../offline/relocation.ts";
 import { referenceTo } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
-import { USABLE } from "../value-input.tsx";
+import { USABLE_RECORDS } from "../value-input.tsx";
 import { showDone } from "../write-record.ts";
 import { freePositionsIn, type Movable } from "./slots.ts";
 
-const LOCATIONS = referenceTo("locations", USABLE);
+const LOCATIONS = referenceTo("locations", USABLE_RECORDS);
 
 /** Moves a record to a free slot of this location or another. */
 export function MoveDialog(props: {
