@@ -161,7 +161,7 @@ export class SecondFactors {
       .immediate();
   }
 
-  /** Within a transaction, so that a code counts once even if it is sent twice at the same time. */
+  /** Runs in a transaction, so that a code counts once even if it is sent twice at the same time. */
   private check(user: number, typed: string, row: Row): CodeResult {
     const code = normalizeCode(typed);
     if (!/^\d{6}$/.test(code)) {

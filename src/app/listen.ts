@@ -114,7 +114,7 @@ function watchCertificate(socket: Socket, reload: () => void): Timer {
 /** Records start and stop in the audit log, and logs its head now, daily and at the end. */
 function auditRun({ accounts, log }: App, config: Config): { stop(): void } {
   const audit = accounts.audit.log;
-  // On a full disk the service still reads, so that it starts.
+  // The service starts on a full disk, because it can still read.
   const attempt = (what: string, record: () => void): void => {
     try {
       record();

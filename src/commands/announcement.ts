@@ -20,7 +20,7 @@ export function logEverything({ stderr }: Pick<Streams, "stderr">): void {
   process.stderr.on("error", () => {});
   const write = (event: string, cause: string): void => {
     try {
-      // At once: the process may be ending.
+      // Writes immediately: the process may be ending.
       writeSync(process.stderr.fd, logLine("error", event, { cause }));
     } catch {
       // Writes one line, like the function above.

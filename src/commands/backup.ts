@@ -50,7 +50,7 @@ export const backup: Command = {
       `${made.path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${corpora.length}; features: ${features.length}\n${LEFT_OUT}\n`,
     );
     for (const name of damaged) call.warn(`${name} is damaged. Run labd doctor --deep.`);
-    if (to === undefined || call.has("--thin")) await removeOld(call, config, place);
+    if (to === undefined || call.has("--thin")) await removeOldBackups(call, config, place);
   },
 };
 
@@ -71,7 +71,7 @@ function record(call: Call, config: Config, event: AuditEvent): void {
   }
 }
 
-async function removeOld(call: Call, config: Config, place: string): Promise<void> {
+async function removeOldBackups(call: Call, config: Config, place: string): Promise<void> {
   const retention = readRetention(config.backup_keep);
   try {
     const removed = isStoreAddress(place)

@@ -9,7 +9,7 @@ export const BATCH = 256;
 const PER_SLOT = 32;
 /** The least; with the server's pool working too no more, or the pool would have nothing to do. */
 const MIN_PER_SLOT = 2;
-/** With so many, a full reconciliation delays the server's responses by some 0.3 s. */
+/** Maximum queue: a full reconciliation of more jobs delays the server's responses by over 0.3 s. */
 const MAX_QUEUED = 32_768;
 
 /** The number of jobs that should wait in the queue for so many slots. */

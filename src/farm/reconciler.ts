@@ -102,7 +102,7 @@ export class Reconciler {
     for (const { job, worker } of leases)
       if (job?.state === "running" && job.worker !== worker) this.counts.returned++;
     const begun = jobs.begin(leases, timeout);
-    // Of a job that the server's pool has meanwhile, the first result counts.
+    // If the server's pool has taken the job meanwhile, the first result counts.
     const ended = leases.filter(({ job }, i) => !begun[i] && job === null);
     await Promise.all(ended.map(({ worker, id }) => announceDrop(redis, worker, id)));
   }

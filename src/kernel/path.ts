@@ -7,7 +7,7 @@ export interface Path {
   /** Aligned part of the subject. */
   subjectStart: number;
   subjectEnd: number;
-  /** Per query residue 1 if a subject residue is aligned to it. */
+  /** 1 for each query residue with an aligned subject residue. */
   paired: Uint8Array;
   /**
    * Query length + 1: subject residues before each column, insertions and overhangs included. The residue

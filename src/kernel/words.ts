@@ -2,7 +2,7 @@
 export interface WordTable {
   /** Distinct words, ascending: five codes (0-19) as a base-20 number, the first residue most significant. */
   words: Uint32Array;
-  /** For each word its only position in the query with the highest bit set, or an index into `positions`. */
+  /** The only position of each word in the query with the highest bit set, or an index into `positions`. */
   heads: Uint32Array;
   /** Positions of words with several, each list ended by an entry with the highest bit set. */
   positions: Uint32Array;
@@ -11,7 +11,7 @@ export interface WordTable {
 /** Queries of a scan, concatenated, each followed by the code 31. */
 export interface ScanQueries {
   query: Uint8Array;
-  /** For each position the number of its query, ascending from 0. */
+  /** The number of the query of each position, ascending from 0. */
   owners: Uint16Array;
   table: WordTable;
 }

@@ -7,10 +7,7 @@ export interface Match {
   end: number;
 }
 
-/**
- * For each lookaround of an automaton one byte per position 0..n: whether it holds there. Depends only on the
- * sequence.
- */
+/** One byte per lookaround and position 0..n: whether the lookaround holds there. Depends only on the sequence. */
 export type LookaroundTable = Uint8Array[];
 
 export function lookaroundTable(automaton: Automaton, residues: Uint8Array): LookaroundTable {

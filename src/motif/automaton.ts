@@ -16,7 +16,7 @@ export interface Program {
   op: Uint8Array;
   /** Successor; of a branch, the preferred alternative. */
   first: Int32Array;
-  /** Of a branch, the other alternative; of a lookaround, its index in `Automaton.lookarounds`. */
+  /** The other alternative of a branch; the index of a lookaround in `Automaton.lookarounds`. */
   second: Int32Array;
   /** SET: bit c for each matching code c; letters beyond the twenty match `.` and `[^…]`, as in Python. */
   mask: Int32Array;

@@ -45,7 +45,7 @@ export interface Evidence {
   z: number | null;
   /** Mean local identity; null without homologs. */
   localIdentity: number | null;
-  /** Per position the weighted fraction of homologs with an admitted residue; null at wildcards and without homologs. */
+  /** Weighted fraction of homologs with an admitted residue, per position; null at wildcards and without homologs. */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   terms: Terms | null;

@@ -45,7 +45,7 @@ export class NameIndexBuilder {
     };
   }
 
-  /** Per word the proteins whose names contain it, ascending. */
+  /** Ascending indexes of the proteins whose names contain a word, per word. */
   #indexWords(words: readonly string[]): { proteins: Uint32Array; offsets: Uint32Array } {
     const place = new Uint32Array(words.length);
     for (const [i, word] of words.entries()) place[this.#wordNumbers.get(word)!] = i;

@@ -77,7 +77,7 @@ function addPoints(points: readonly Uint8Array[], i: number): number {
   return sum;
 }
 
-/** Per protein the points of a word. */
+/** Computes the points of a word for each protein. */
 function scoreNames(corpus: Corpus, word: string): Uint8Array {
   const { names } = corpus;
   const lower = word.toLowerCase();
@@ -103,7 +103,7 @@ function scoreNames(corpus: Corpus, word: string): Uint8Array {
   return points;
 }
 
-/** Gives points to the proteins of a key and of the keys that begin with it. */
+/** Adds points to the proteins of a key and of the keys that begin with it. */
 function awardPoints(
   points: Uint8Array,
   { count, key, proteins }: SortedKeys,
@@ -117,7 +117,7 @@ function awardPoints(
   for (const i of proteins(between, to)) if (points[i] < beginning) points[i] = beginning;
 }
 
-/** Gives points to the proteins of the species that all parts of a word match. */
+/** Adds points to the proteins of the species that all parts of a word match. */
 function addSpeciesPoints(points: Uint8Array, corpus: Corpus, parts: readonly string[]): void {
   const [exact, beginning] = POINTS.species;
   const given = Uint8Array.from(corpus.names.speciesWords(), (words) => {
@@ -144,7 +144,7 @@ function selectBest(keys: Uint16Array, histogram: Uint32Array, limit: number): n
   return best;
 }
 
-/** By key; among equals first the names that begin with the text, then the shorter names. */
+/** Sorts by key, then by names that begin with the text, then by length of the name. */
 function orderByName(corpus: Corpus, best: readonly number[], keys: Uint16Array, text: string) {
   const lower = text.trim().toLowerCase();
   return best

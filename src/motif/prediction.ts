@@ -89,8 +89,7 @@ export interface MatchScore {
   /** Information content of the matched path, in bits. */
   informationContent: number;
   /**
-   * Per position the weighted fraction of homologs that keep it, 0..1; null at wildcards and without
-   * homologs.
+   * Weighted fraction of homologs that keep the residue, per position, 0..1; null at wildcards and without homologs.
    */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
@@ -128,9 +127,9 @@ export const TERMS = [
 export interface FamilyAlignment {
   /** The query's residues. */
   query: string;
-  /** Per homolog in A3M: `-` for a gap, insertions in lower case. */
+  /** Aligned row of each homolog in A3M: `-` for a gap, insertions in lower case. */
   rows: string[];
-  /** Per residue the weighted fraction of homologs with the same one, 0..1; null if none reaches it. */
+  /** Weighted fraction of homologs with an identical residue, per residue, 0..1; null if no homolog reaches it. */
   conservation: (number | null)[];
   /** Predicted disorder per residue, 0..1; above 0.5 a region counts as disordered. */
   disorder: number[];
@@ -146,7 +145,7 @@ export interface PatternScores {
   explanation: string;
   /** Minimum information content over the pattern's paths, in bits. */
   informationContent: number;
-  /** In order of start; empty if nothing matched. */
+  /** Matches in order of start; empty if nothing matched. */
   matches: MatchScore[];
   warnings: string[];
 }

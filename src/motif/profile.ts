@@ -10,9 +10,9 @@ const RESIDUES = STANDARD.length;
 export interface Profile {
   /** Columns. */
   length: number;
-  /** Per column the frequency of each residue, 0..1. */
+  /** Frequency of each residue per column, 0..1. */
   frequencies: Float64Array;
-  /** Per column the costs of opening, closing and extending a gap beside it. */
+  /** Costs per column of opening, closing and extending a gap beside it. */
   open: Float64Array;
   close: Float64Array;
   next: Float64Array;

@@ -40,9 +40,9 @@ export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
 export interface MotifMatch extends Match {
   /** Defined positions within the match, ascending. */
   defined: Int32Array;
-  /** Per defined position STRIDE scores v_p(a), 0..1, by code a; 0 for a gap. */
+  /** STRIDE scores v_p(a), 0..1, per defined position, by code a; 0 for a gap. */
   residueScores: Float64Array[];
-  /** Per defined position the expected score of a substituted residue. */
+  /** Expected score of a substituted residue, per defined position. */
   substitutionScores: Float64Array;
 }
 

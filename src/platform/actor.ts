@@ -1,6 +1,6 @@
 import type { Via } from "./request-context.ts";
 
-/** On whose behalf a request is answered. Numbers are rows of accounts, groups and tokens. */
+/** The caller of a request. Numbers are rows of accounts, groups and tokens. */
 export interface Actor {
   /** Row of the account; null for an anonymous caller, like the username and the primary group. */
   user: number | null;

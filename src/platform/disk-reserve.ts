@@ -41,7 +41,7 @@ export function fillReserve(directory: string): void {
   }
 }
 
-/** Gives the space of the reserve back to the disk, but for so many bytes. @returns whether there was any */
+/** Releases the disk space of the reserve except for so many bytes. @returns whether there was a reserve */
 function shrinkReserve(directory: string, left: number): boolean {
   if (readSize(directory) <= left) return false;
   try {

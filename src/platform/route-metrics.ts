@@ -8,7 +8,7 @@ import type { Arrival } from "./request-context.ts";
 const METRICS_PATH = "/metrics";
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
-/** By these a request says that a proxy brought it, and so that its other end may be anywhere. */
+/** Headers by which a request shows that it came through a proxy, so that the client may be anywhere. */
 const FORWARDING_HEADERS = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /**

@@ -26,7 +26,7 @@ export async function logOutput(output: ReadableStream<Uint8Array>, log: Log, ev
 }
 
 /** Makes Linux end this process first when memory runs out; see proc_pid_oom_score_adj(5). */
-const FIRST_TO_END = "1000";
+const OOM_SCORE = "1000";
 
 /**
  * Starts this program with other words as a process of the server. If the machine or the control group runs out of memory,
@@ -42,7 +42,7 @@ export function spawnSelf<
 ): Bun.Subprocess<In, Out, Err> {
   const child = Bun.spawn([...selfCommand(), ...words], options);
   try {
-    writeFileSync(`/proc/${child.pid}/oom_score_adj`, FIRST_TO_END);
+    writeFileSync(`/proc/${child.pid}/oom_score_adj`, OOM_SCORE);
   } catch {
     // Not Linux, or the process has ended.
   }

@@ -14,7 +14,7 @@ const RESERVE = { bytes: 16_777_216, share: 0.01 };
 const DAMAGE =
   /(?:database disk image is malformed|file is not a database|The database is damaged|labd\.sqlite is damaged: (?!a row of ))/;
 
-/** In the data directory from the discovery of the damage until a start finds the database intact. */
+/** File in the data directory from the discovery of the damage until a start finds the database intact. */
 const MARK = "labd.damaged";
 
 const isDamage = (error: unknown): boolean =>

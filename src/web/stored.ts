@@ -111,7 +111,7 @@ channel?.addEventListener("message", ({ data }) => {
   location.reload();
 });
 
-/** Says who is signed in, empty for nobody; the values of others are removed, in all tabs. */
+/** Records who is signed in, empty for nobody; removes the values of other accounts in all tabs. */
 export function keepStoredFor(person: string): void {
   removeDataOfOthers(person);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin

@@ -113,7 +113,7 @@ export class Deliverer {
         if (this.#collect(webhook)) hasMore = true;
       }
       this.#startDue();
-      // Lets requests be answered in between.
+      // Lets requests be answered between steps.
       if (hasMore) await Bun.sleep(0);
     }
     if (!this.#closing) this.#discardCompletions();

@@ -28,7 +28,7 @@ import {
   sentValues,
 } from "../../src/web/inventory/record-form.tsx";
 import { ValueInput } from "../../src/web/inventory/value-input.tsx";
-import { annotationIn } from "../../src/web/inventory/type-form.tsx";
+import { findAnnotation } from "../../src/web/inventory/type-form.tsx";
 import { ApiError } from "../../src/web/request.ts";
 import { type Lab, openLab } from "../inventory/harness.ts";
 
@@ -206,21 +206,21 @@ test("the preview has the input for values of the type", () => {
   const shared = { key: "name", printed: "id" };
   const terms = { ...shared, segment: "vocabularies/terms" };
   const objects = { ...shared, segment: "stocks/consumables" };
-  expect(annotationIn({ type: "VOCABULARYTERM", cv_category: "7" }).reference).toEqual({
+  expect(findAnnotation({ type: "VOCABULARYTERM", cv_category: "7" }).reference).toEqual({
     ...terms,
     filter: { category_id: "7" },
   } as Reference);
   expect(
-    annotationIn({ type: "OBJECT", choices_target: "stocks/consumables?type=ANTIBODY" }).reference,
+    findAnnotation({ type: "OBJECT", choices_target: "stocks/consumables?type=ANTIBODY" }).reference,
   ).toEqual({
     ...objects,
     filter: { type: "ANTIBODY" },
   } as Reference);
-  expect(annotationIn({ type: "NUMBERUNIT" }).annotation!.units).toEqual({
+  expect(findAnnotation({ type: "NUMBERUNIT" }).annotation!.units).toEqual({
     ...terms,
     filter: { category__kind: "unit" },
   } as Reference);
-  const choice = annotationIn({ type: "TEXT", value_choices: "m = Mouse" });
+  const choice = findAnnotation({ type: "TEXT", value_choices: "m = Mouse" });
   expect([choice.choices, formatText("m", choice)]).toEqual([["m"], "Mouse"]);
 });
 

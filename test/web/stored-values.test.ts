@@ -55,7 +55,7 @@ test("a value that is absent, removed or not JSON is the fallback", () => {
   expect(readStored("density", "none")).toBe("none");
 });
 
-test("lists the parts of a key", () => {
+test("lists the stored parts of a key", () => {
   for (const part of ["b1", "b2", ""]) writeStored("batch", 1, part);
   writeStored("jobs", 1, "b3");
   expect([storedParts("batch"), storedParts("jobs"), storedParts("scans")]).toEqual([

@@ -17,7 +17,7 @@ const MAX_WHOLE = 1000;
 const CHUNK = 250;
 /** Concurrent streams: each blocks the truncation of the write-ahead log and holds its chunks in memory. */
 const MAX_STREAMS = 16;
-/** Of these, the maximum for callers without credentials, so that other callers keep some. */
+/** Maximum for callers without credentials, so that other callers keep some. */
 const MAX_ANONYMOUS_STREAMS = 8;
 /** Milliseconds after which a stream is cut off: a slow client must not let the log grow without limit. */
 const MAX_DURATION = 15 * 60_000;

@@ -50,7 +50,7 @@ export interface MountOptions {
   open: OpenCall;
   /** Maximum size of a body in bytes. */
   maxBytes: number;
-  /** Without it, heavy requests are answered here, too. */
+  /** Forwards heavy requests; without it they are answered here. */
   forwardRequest?: ForwardRequest | undefined;
 }
 
@@ -75,7 +75,7 @@ export const listRoute = ({ forClients, name, segment }: RoutedResource): string
 interface Placed {
   operation: InventoryOperation;
   method: Method;
-  /** With `:list` where several lists have the operation. */
+  /** Path, with `:list` if several lists have the operation. */
   pattern: string;
   /** Path with the address of the list. */
   path: string;

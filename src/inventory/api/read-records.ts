@@ -109,7 +109,7 @@ function explained(call: Call): string | undefined {
 const readRepresentation = ({ actor, store, url }: Call, resource: Resource): Representation =>
   parseRepresentation(store.resources, withAnnotations(store.resources, resource, actor), url.searchParams);
 
-/** To be called before a write: a response that cannot be given must not have changed anything. @throws Problem */
+/** Call it before a write: a request whose response cannot be given must not change anything. @throws Problem */
 export function checkRepresentation(call: Call, resource: Resource): void {
   negotiate(readRepresentation(call, resource).format, call.request.headers.get("accept"));
 }

@@ -193,7 +193,7 @@ export class RequestPool {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Gives free processes to the callers with the fewest, in the order of arrival. */
+  /** Assigns free processes to the callers with the fewest, in the order of arrival. */
   #dispatch(): void {
     for (;;) {
       const { unread = UNREAD_MILLISECONDS } = this.options;

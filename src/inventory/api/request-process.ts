@@ -111,7 +111,7 @@ function collect(): void {
   if (process.memoryUsage.rss() > LARGE_HEAP) Bun.gc(true);
 }
 
-/** At least CHUNK bytes, or all that is left. */
+/** Reads at least CHUNK bytes, or all remaining bytes. */
 async function read(from: Body): Promise<{ bytes: Uint8Array; ended: boolean }> {
   const chunks: Uint8Array[] = [];
   for (let size = 0; size < CHUNK;) {

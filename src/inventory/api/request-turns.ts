@@ -2,7 +2,7 @@
 
 /** Requests that compute at once; each process takes some 60 MB while it runs. */
 const COMPUTING = 4;
-/** Of these, the maximum for one caller, and for all callers without credentials. */
+/** Maximum for one caller, and for all callers without credentials. */
 export const COMPUTING_PER_CALLER = 2;
 const COMPUTING_ANONYMOUS = 3;
 /** Limits of responses that wait for their readers, which need a process, but hardly any time. */

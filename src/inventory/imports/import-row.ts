@@ -290,7 +290,7 @@ export class RowImporter {
     return this.#withPosition(body, cells);
   }
 
-  /** With the position, also if it stays the same: a record loses it in a new location. */
+  /** Includes an unchanged position, too: a record loses its position in a new location. */
   #withPosition(body: { [name: string]: Json }, cells: ReadonlyMap<string, Cell>) {
     const position = cells.get("position");
     const moves = "location" in body && position !== undefined && hasPosition(this.target.resource);

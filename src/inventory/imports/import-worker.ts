@@ -64,7 +64,7 @@ async function work(task: ImportTask): Promise<void> {
       },
       onWritten(written) {
         if (task.stored === null) return;
-        // In the transaction of the records: an accepted import is done exactly once, however the process ends.
+        // Runs in the transaction of the records: an accepted import is done exactly once, however the process ends.
         const outcome: Outcome = { state: "finished", ended: Date.now(), report: written, message: null };
         store.statements.run({
           text: "UPDATE import_file SET file = NULL, outcome = ? WHERE id = ?",

@@ -38,7 +38,7 @@ export function toStreamable(
       // Not `slice`, which does not copy a Buffer.
       const central = new Uint8Array(bytes.subarray(at, at + 46 + nameLength));
       const header = new DataView(central.buffer);
-      // Without sizes after the data, extra fields and comment.
+      // A header without sizes after the data, extra fields and comment.
       header.setUint16(8, header.getUint16(8, true) & ~8, true);
       header.setUint32(30, 0, true);
       header.setUint32(42, offset, true);

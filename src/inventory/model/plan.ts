@@ -41,7 +41,7 @@ export function plan(
   return planAt({ resources, actor, joins: new Map(), choose, annotations }, resource, "t");
 }
 
-/** For statements about few rows, which look up each of them instead of reading indexes. */
+/** True for statements about few rows, which look up each row instead of reading indexes. */
 export const EACH_ROW: ChooseTrigrams = () => undefined;
 
 /** State that all parts of a plan share. */

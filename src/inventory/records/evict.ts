@@ -71,7 +71,7 @@ function inside({ statements, resources }: Store, location: number, actor: Actor
 export const countHidden = (store: Store, location: number, actor: Actor): number =>
   inside(store, location, actor).filter(({ record }) => record === null).length;
 
-/** Within a batch; the caller has checked that the actor may change the location. @throws Problem invalid_request */
+/** Runs in a batch; the caller has checked that the actor may change the location. @throws Problem invalid_request */
 export function evict(
   store: Store,
   writer: RecordWriter,

@@ -24,7 +24,7 @@ const RIGHTS = ["view", "change", "delete"] as const;
 const NO_RIGHTS: Rights = { view: false, change: false, delete: false };
 /** Entries of one list in a body. */
 const MAX_ENTRIES = 1000;
-/** By kind: the list in a body, the names of an entry, and how entries are shown. */
+/** The list in a body, the names of an entry, and the form of shown entries, by kind. */
 const KIND: Record<Kind, { list: string; names: readonly [string, string]; columns: string; table: string }> =
   {
     user: {

@@ -105,7 +105,7 @@ export class UniformAnnotations {
     return isAllowed ? found.map(({ rid, version }) => [Number(rid), version]) : undefined;
   }
 
-  /** In the order of the records; undefined if one of them has several annotations of the type. */
+  /** Values in the order of the records; undefined if a record has several annotations of the type. */
   #writes(
     resource: Resource,
     records: Found["records"],
@@ -152,7 +152,7 @@ export class UniformAnnotations {
     return { resource: annotation, rid: Number(before.rid), op, version, before, after };
   }
 
-  /** Within a transaction. Returns false, and writes nothing, if something has been changed since. */
+  /** Runs in a transaction. Returns false, and writes nothing, after other changes. */
   #write(all: readonly Found[], actor: Actor): boolean {
     if (!all.every((found) => this.#isUnchanged(found))) return false;
     const modified = this.#now();

@@ -17,7 +17,7 @@ export interface PlannedUpdate {
   /** Row numbers of the records that were to be changed. */
   rids: readonly number[];
   writes: readonly RecordWrite[];
-  /** Within a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
+  /** Runs in a transaction. Returns false, and writes nothing, if one of the records has been changed since. */
   write: () => boolean;
 }
 

@@ -133,7 +133,7 @@ function pathEndsWith(
 ): Sql | undefined {
   if (outer.length === 0)
     return selectVisible(viewer, resource, "t.rid AS rid", and(compare([resource.key], "==", name), ALIVE));
-  // Without their indexes: few records are in the same one, and many have the same name.
+  // Does not use the indexes of names: few records share a parent, but many share a name.
   const named = ` AND +t.${columnName(resource, resource.key)} = ? AND +t.deleted = 0`;
   const ways = INSIDE[resource.name].flatMap((field, i): Sql[] => {
     const around = pathEndsWith(viewer, findTarget(viewer.resources, resource.fields[field]), outer);

@@ -63,7 +63,7 @@ export const annotation = subResource({
   },
   verify(record, query) {
     const text =
-      // In this order: all annotations of the type may be many.
+      // Checked in this order, because a type may have many annotations.
       "SELECT count(*) AS total FROM annotation AS a CROSS JOIN field_type AS f ON f.rid = a.annotation_type" +
       " WHERE object_kind = ? AND object_rid = ? AND +annotation_type = ? AND f.multiple = 0 AND a.deleted = 0";
     const args = [record.object_kind, record.object_rid, record.annotation_type];

@@ -24,7 +24,7 @@ export const administrationTask = (name: AdministrationTask): TaskKind => ({
     start: "task.start",
     cancel: "task.cancel",
     subject: "task",
-    // Entries of its commands name the system's account, on behalf of the user who started the task.
+    // Audit entries of commands name the system's account, on behalf of the user who started the task.
     detail: ({ kind, subject }) => ({ kind, subject }),
   },
 });

@@ -66,7 +66,7 @@ export async function* scoreQuestions(
 
 /** Patterns to score on an alignment from the user instead of a search for homologs. */
 export interface AlignmentRequest extends PatternInput {
-  /** As aligned FASTA, A3M, Clustal or Stockholm. */
+  /** Text of the alignment as aligned FASTA, A3M, Clustal or Stockholm. */
   alignment: string | Uint8Array;
   /** Identifier of the row that is the query; by default the first. */
   query?: string | undefined;

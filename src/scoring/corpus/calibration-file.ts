@@ -90,7 +90,7 @@ export function calibrationFileText(corpusPath: string): string | null {
   return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, "utf8") : null;
 }
 
-/** Gives the calibration of a corpus to one with the same sequences. */
+/** Copies the calibration of a corpus to a corpus with identical sequences. */
 export function copyCalibration(from: string, to: string, corpusHash: string): void {
   dropRejected(from);
   const own = readCalibration(from);

@@ -25,7 +25,7 @@ export interface FeatureImport {
   source: FastaSource;
   /** Name of the import; an earlier one of this name is replaced. */
   name: string;
-  /** By default the format that the content has. */
+  /** Format; detected from the content by default. */
   format?: FeatureFormatName | undefined;
   /** Group of all features; by default by their types. */
   group?: FeatureGroup | undefined;

@@ -135,7 +135,7 @@ export class Pool {
     }));
   }
 
-  /** Gives waiting jobs, or parts of running searches, to idle workers. Call it whenever a job was accepted. */
+  /** Assigns waiting jobs, or parts of running searches, to idle workers. Call it whenever a job was accepted. */
   wake(): void {
     try {
       let waits = true;
@@ -226,7 +226,7 @@ export class Pool {
   }
 
   #score(slot: Slot, { ticket, lease, corpusPath, search }: Running): void {
-    // Without hits, or if some are lost, the worker searches by itself.
+    // Without all hits of its helpers, the worker searches by itself.
     const hits = search?.take(0) ?? undefined;
     this.#send(slot, { ticket, request: lease.request, corpusPath, pack: true, hits });
   }

@@ -26,7 +26,7 @@ export function selectProteins(corpus: Corpus, { organism, names }: ProteinSelec
 /** Unknown names that an error lists. */
 const MAX_REPORTED = 20;
 
-/** Of several proteins with a name, the one of the most studied species counts. */
+/** If several proteins have the name, the protein of the most studied species counts. */
 function readNames(corpus: Corpus, text: string, isSelected: (index: number) => boolean): number[] {
   const indexes = new Set<number>();
   const unknown: string[] = [];

@@ -45,7 +45,7 @@ export type Column = Named &
   );
 
 /** @throws Error for a name that no column has */
-export function columnNamed(name: string, columns: readonly Column[]): Column {
+export function findColumn(name: string, columns: readonly Column[]): Column {
   const found = columns.find((column) => column.name === name);
   if (!found) throw new Error(`There is no column ${name}.`);
   return found;

@@ -1,4 +1,4 @@
-import { type Column, columnNamed } from "./column.ts";
+import { type Column, findColumn } from "./column.ts";
 import { COLUMNS } from "./columns.ts";
 import type { Filter } from "./filters.ts";
 
@@ -102,7 +102,7 @@ const namesIn = (text: string): string[] => text.split(" ").filter((name) => nam
 
 function defineTable(name: string, declared: Declared, columns: readonly Column[]): MatchTable {
   const { first, without, isRanked, heads, gff3 } = declared;
-  const placed = namesIn(first).map((column) => columnNamed(column, columns));
+  const placed = namesIn(first).map((column) => findColumn(column, columns));
   const missing = new Set(namesIn(without));
   const others = columns.filter(
     (column) =>

@@ -1,4 +1,4 @@
-import { type Column, readCell, columnNamed } from "./column.ts";
+import { type Column, readCell, findColumn } from "./column.ts";
 import { isMatch, type MatchRow, type TableRow } from "./match-row.ts";
 import type { MatchTable } from "./match-tables.ts";
 import { printCell } from "./print-tsv.ts";
@@ -11,7 +11,7 @@ const FIELDS = new Set(["start", "end", "method"]);
 
 /** Columns of the attributes, each with its name: reserved ones are capitalised, our own are not, as GFF3 demands. */
 const listAttributes = ({ columns, gff3 }: MatchTable): (readonly [string, Column])[] => {
-  const first = gff3.first.split(" ").flatMap((name) => (name === "" ? [] : columnNamed(name, columns)));
+  const first = gff3.first.split(" ").flatMap((name) => (name === "" ? [] : findColumn(name, columns)));
   const own = columns.filter((column) => !first.includes(column));
   return [...first, ...own]
     .filter(({ name }) => name !== gff3.sequence && !FIELDS.has(name))
@@ -24,8 +24,8 @@ const listAttributes = ({ columns, gff3 }: MatchTable): (readonly [string, Colum
  */
 export function printGff3(table: MatchTable, { rows, sequences }: TablePart): string {
   const attributes = listAttributes(table);
-  const sequence = columnNamed(table.gff3.sequence, table.columns);
-  const score = columnNamed(table.gff3.score, table.columns);
+  const sequence = findColumn(table.gff3.sequence, table.columns);
+  const score = findColumn(table.gff3.score, table.columns);
   const described = new Set(sequences.map(({ name }) => name));
   const describe = ({ protein }: TableRow, name: string): string => {
     if (described.has(name)) return "";

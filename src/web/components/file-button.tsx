@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 interface FileButtonProps {
-  /** Of the input, for screen readers. */
+  /** Label of the input, for screen readers. */
   label: string;
   /** Endings of the files that the dialog offers. */
   accept?: string;

@@ -8,7 +8,7 @@ export function Menu(props: {
   /** Shows the label as text; otherwise only an icon. */
   text?: boolean;
   small?: boolean;
-  /** With a border, beside other buttons. */
+  /** Draws a border, for menus beside other buttons. */
   plain?: boolean;
   icon?: IconName;
   onOpen?: () => void;

@@ -15,7 +15,7 @@ export function TaskProgress(props: {
   isNamed?: boolean;
   /** The current step. */
   message: string;
-  /** 0 to 1; without it the end is unknown. */
+  /** Progress from 0 to 1; undefined if the end is unknown. */
   fraction?: number | null | undefined;
   /** True if it waits for its turn. */
   isWaiting?: boolean;

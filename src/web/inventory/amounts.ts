@@ -15,7 +15,7 @@ export interface Amounts {
   lastUsed?: string | undefined;
 }
 
-/** From the changes of the amount, the latest first. */
+/** Computed from the changes of the amount, the latest first. */
 export function amountsIn(changes: readonly Pick<Change, "at" | "before" | "after">[]): Amounts {
   const amounts = changes.map(({ after }) => after?.amount);
   const refilled = amounts.findIndex((amount, i) => Number(amounts[i + 1] ?? -1) < Number(amount ?? 0));

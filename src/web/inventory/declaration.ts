@@ -28,14 +28,14 @@ export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
   form?: FieldForm | null;
   /** A flag's value in new records. */
   initial?: boolean | null;
-  /** Of an annotation. */
+  /** Type of an annotation. */
   annotation?: AnnotationInfo;
 }
 
 export interface AnnotationInfo {
-  /** Of the annotation type. */
+  /** Id of the annotation type. */
   id: string;
-  /** Of a custom property: the type of records that have it, such as ANTIBODY. */
+  /** For a custom property: the type of its records, such as ANTIBODY. */
   model_type: string;
   /** Kind of value, such as NUMBERUNIT. */
   type: string;
@@ -96,7 +96,7 @@ export const listedAnnotations = ({ annotations }: Declaration): [string, FieldI
   );
 
 const known = new Map<string, Promise<Declaration>>();
-// Annotation types, and which of them are in use, change.
+// Annotation types and their use may change.
 onWrite(() => known.clear());
 
 /** The declaration of a list, requested once until something is written. @throws ApiError */

@@ -12,7 +12,7 @@ export type Mapping = Readonly<Record<string, string | null>>;
 
 export interface ImportOptions {
   isDryRun: boolean;
-  /** By which value rows without an id find the records that they change. */
+  /** Value that matches rows without an id to existing records. */
   match: Report["match"];
   mapping: Mapping;
 }

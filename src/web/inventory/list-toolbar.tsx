@@ -27,7 +27,7 @@ import type { Selection } from "./selection.ts";
 export function Toolbar(props: {
   of: Declaration;
   columns: readonly string[];
-  /** Of the selected records. */
+  /** Ids of the selected records. */
   ids: readonly string[];
   searchBox: RefObject<HTMLInputElement | null>;
   density: Density;

@@ -79,7 +79,7 @@ const termReference = (category: string | undefined): Reference =>
   referenceTo("vocabularies/terms", category ? { category_id: category } : { category__kind: "unit" });
 
 /** The annotation of the type that a form describes. */
-export function annotationIn(values: Values): FieldInfo {
+export function findAnnotation(values: Values): FieldInfo {
   const { type = "TEXT", value_choices: typed } = values;
   const lines = { form: { lines: "pairs" } } as FieldInfo;
   const pairs = type === "TEXT" && typed ? (parseInput(typed, lines) as [string, string][]) : null;
@@ -169,7 +169,7 @@ export function TypePreview({ of, values }: { of: Declaration; values: Values })
   const { type, cv_category, unit_category, choices_target, model_name } = values;
   const key = [type, cv_category, unit_category, choices_target].join();
   const [entered, setEntered] = useState<{ of: string; value: string; shown: string } | null>(null);
-  const field = annotationIn(values);
+  const field = findAnnotation(values);
   const examples = useExamples(field, cv_category);
   const initial = values.default ?? "";
   const now = entered?.of === key ? entered : { value: initial, shown: initial };
@@ -216,7 +216,7 @@ function ListPreview(props: { segment: string; label: string; shown: readonly st
   );
 }
 
-/** In how many records of each list a type is used. */
+/** Number of records of each list that use a type. */
 export function TypeUsage({ of, row }: { of: Declaration; row: Row }) {
   const field = `annotations__${formatText(row.values.name)}`;
   const filter = { [`${field}__isnull`]: "false" };

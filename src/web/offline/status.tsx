@@ -3,7 +3,7 @@ import { Banner } from "../components/banner.tsx";
 import { pluralize } from "../format.tsx";
 import { useQueue } from "./use-queue.ts";
 
-/** Says above a page that changes wait or were rejected, or that the server does not respond. */
+/** Banner above a page if changes wait or were rejected, or if the server does not respond. */
 export function OfflineStatus() {
   const { changes, isOnline, isOffered } = useQueue();
   if (!isOffered || (isOnline && changes.length === 0)) return null;

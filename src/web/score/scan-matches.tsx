@@ -75,7 +75,7 @@ function Place({ of: match }: { of: ScanMatch }) {
   );
 }
 
-/** Says that a match is a known instance, or aligned with one. */
+/** Tag of a match that is a known instance, or aligned with one. */
 function KnownTag({ match }: { match: ScanMatch }) {
   const { sentence, instances = [], homologs = [] } = match.notes ?? {};
   if (!sentence) return null;

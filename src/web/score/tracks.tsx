@@ -18,7 +18,7 @@ const MIN_WIDE_WIDTH = 560;
 const READABLE_WIDTH = 8.5;
 /** Up to this many matches, each is a tab stop; the table lists all. */
 const MAX_STOPS = 60;
-/** Of more motifs than this, those without a match have no lane unless people choose so: a scan tests hundreds. */
+/** With more motifs than this, motifs without a match have no lane unless they are chosen: a scan tests hundreds. */
 const MAX_EMPTY = 8;
 const EMPTY_LANES = { key: "empty", name: "Motifs without matches", shown: false };
 /** Predicted disorder from which a residue counts as disordered, and predicted pLDDT from which it counts as folded. */

@@ -119,7 +119,7 @@ test("counts the matches in each range of P values, and the matches expected by 
 
 const VIEW = { values: { verdict: ["possible"] }, order: "protein" };
 
-test("views keep ranks, and their order for the next page", () => {
+test("a view of proteome matches keeps ranks, and the next page keeps the order", () => {
   const view = viewMatches(ROWS, VIEW);
   expect(genes(view.passing)).toEqual(["A1", "B9"]);
   expect(view.passing.map(({ rank }) => rank)).toEqual([3, 2]);

@@ -12,7 +12,7 @@ export interface DraftLevel {
   name: string;
   /** One of GRIDS; empty without slots. */
   grid: string;
-  /** Of another grid. */
+  /** Rows and columns of another grid. */
   rows: string;
   columns: string;
   numbering: "A1" | "1";
