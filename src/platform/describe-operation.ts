@@ -100,11 +100,18 @@ function success({ formats, status, answerHeaders, alternatives = {}, ...about }
 }
 
 function response(content: Content): { $id?: string; description: string; content: Content } {
-  const { description = "Success." } = (content["application/json"]?.schema ?? {}) as {
-    description?: string;
-  };
+  const description = findDescription(content["application/json"]?.schema ?? {}) ?? "Success.";
   return { ...componentName(content), description, content };
 }
+
+interface Described {
+  description?: string;
+  anyOf?: Described[];
+}
+
+/** The description of a schema; without one, that of its first form. */
+const findDescription = ({ description, anyOf: [first] = [] }: Described): string | undefined =>
+  description ?? (first && findDescription(first));
 
 /** 400 where something is validated, 401 and 403 where access is. */
 function listErrors(key: string, about: OperationAbout): ErrorStatus[] {

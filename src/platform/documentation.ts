@@ -132,20 +132,29 @@ function describe(options: Documentation, app: AnyElysia): OpenApi {
   } as OpenApi;
 }
 
-/** The operations of a path, with the parameters in the path once for all. */
+/** The operations of a path, with the parameters in the path, and others that all have, once for all. */
 function describePath(path: string, methods: Record<string, Operation>, components: Components): object {
-  const isInPath = (parameter: Parameter): boolean => parameter.in === "path";
-  const inPath = Object.values(methods)[0].parameters?.filter(isInPath) ?? [];
+  const [first, ...others] = Object.values(methods).map(({ parameters = [] }) => parameters);
+  const common = first.filter(
+    (parameter) =>
+      parameter.in === "path" || (others.length > 0 && others.every((list) => list.some(isSame(parameter)))),
+  );
   const operations = Object.entries(methods).map(([method, operation]) => {
-    const parameters = operation.parameters?.filter((parameter) => !isInPath(parameter)) ?? [];
+    const parameters = operation.parameters?.filter((parameter) => !common.some(isSame(parameter))) ?? [];
     return [
       method,
       components.operation({ ...withJsonBody(operation), tags: [resourcePath(path)], parameters }),
     ];
   });
-  const shared = inPath.length > 0 ? { parameters: components.parameters(inPath) } : {};
+  const shared = common.length > 0 ? { parameters: components.parameters(common) } : {};
   return { ...shared, ...Object.fromEntries(operations) };
 }
+
+/** True for the parameter of another method of the path that is equal: of those in the path, that of the same name. */
+const isSame = (parameter: Parameter) => (other: Parameter) =>
+  other.name === parameter.name &&
+  other.in === parameter.in &&
+  (other.in === "path" || (other.$id !== undefined && other.$id === parameter.$id));
 
 /** `/api/v2/locations/{id}/` is of the resource `locations`; what all lists have is of `records`. */
 const resourcePath = (path: string): string =>

@@ -80,7 +80,7 @@ export class Components {
   #message(part: Part, isRequest = false): Part {
     if (!isPart(part.content)) return part;
     const content = Object.entries(part.content as Record<string, Part>).map(([type, media]) => {
-      const schema = media.schema as Part;
+      const schema = isRequest ? (media.schema as Part) : unnamedUnion(media.schema as Part);
       const isKnown = "example" in media || !/\bjson$/.test(type) || "$ref" in schema || hasExample(schema);
       const example =
         isKnown && !(isRequest && schema.examples) ? {} : { example: makeExample(schema, isRequest) };
@@ -113,6 +113,12 @@ export class Components {
       );
     return SCHEMAS.has(key) ? this.#schema(value) : value;
   }
+}
+
+/** The forms of a response without name and description, which the component of the response has. */
+function unnamedUnion(schema: Part): Part {
+  const { $id: _, description: __, ...union } = schema;
+  return "anyOf" in schema ? union : schema;
 }
 
 /** True for a schema with an example of its own, or the example of the first of its forms, or of one of several records. */

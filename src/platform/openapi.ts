@@ -13,6 +13,8 @@ export type PathItem = { [method: string]: Operation } & { parameters?: Paramete
 
 export interface Parameter {
   $ref?: string;
+  /** The name of the component that it will be. */
+  $id?: string;
   name: string;
   in: string;
   required?: boolean;

@@ -13,7 +13,7 @@ export const PAGE_POSITION = {
   }),
   current: Type.Integer({ $id: "PageNumber", minimum: 1, description: "Number of this page, from 1." }),
   total: Type.Integer({ $id: "Total", description: "Number of matching records." }),
-  total_pages: Type.Integer({ description: "Number of pages." }),
+  total_pages: Type.Integer({ $id: "TotalPages", description: "Number of pages." }),
 };
 
 /** All results in one page. */

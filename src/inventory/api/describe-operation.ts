@@ -4,8 +4,9 @@ import { anyOf } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { DRY_RUN, FLAT, ONCE } from "./parameters.ts";
-import { TEXT } from "./schema.ts";
+import { COUNT, TEXT, WRITE } from "./schema.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
+import { nullable } from "../../platform/schema.ts";
 import { describeOperation } from "../../platform/describe-operation.ts";
 import { type OperationAbout, resolveDeferred } from "../../platform/operation.ts";
 
@@ -21,17 +22,32 @@ const PATH_PARAMETERS: Record<string, [description: string, example: unknown]> =
   member: ["Username or id of the account.", "bob"],
 };
 
+const NUMBERS = Type.Record(TEXT, COUNT);
+const EXPOSURE = Type.Object(
+  {
+    resource: TEXT,
+    id: TEXT,
+    name: TEXT,
+    public: Type.Boolean({ description: "True if everyone could view it; otherwise the group." }),
+    group: nullable(TEXT),
+    visible: NUMBERS,
+    hidden: NUMBERS,
+  },
+  {
+    $id: "Exposure",
+    description:
+      "A record that more people could view, and how many of its items become visible or stay hidden.",
+  },
+);
+
 const PREVIEW = Type.Object(
   {
-    dry_run: Type.Boolean(),
+    dry_run: Type.Literal(true),
     count: Type.Integer({ description: "Number of planned changes." }),
     records: Type.Integer({ description: "Number of records that they concern." }),
     confirm: TEXT,
-    exposes: Type.Array(Type.Object({}), {
-      description:
-        "Records that more people could view, and which of their items become visible or stay hidden.",
-    }),
-    changes: Type.Array(Type.Object({})),
+    exposes: Type.Array(EXPOSURE),
+    changes: Type.Array(Type.Object(WRITE)),
   },
   {
     $id: "Preview",

@@ -44,7 +44,7 @@ export const LIST_EXPLANATION = namedClosed(
       closed({
         purpose: Type.String(),
         sql: Type.String(),
-        arguments: Type.Array(Type.Unknown()),
+        arguments: Type.Array(Type.Unsafe<Json>({ type: ["string", "number", "null"] })),
         plan: Type.Array(Type.String()),
       }),
     ),

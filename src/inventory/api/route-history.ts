@@ -23,10 +23,18 @@ import { type Content, type Deferred, operation } from "../../platform/operation
 import { Problem } from "../../problem.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
-import { BOOLEAN, COUNT, HTML, INSTANT, optional, pageSchema, RENDERED_CONTENT, TEXT } from "./schema.ts";
-
-const ID = Type.Union([TEXT, COUNT]);
-const VALUES = Type.Record(TEXT, Type.Unknown());
+import {
+  BOOLEAN,
+  COUNT,
+  HTML,
+  INSTANT,
+  optional,
+  pageSchema,
+  RENDERED_CONTENT,
+  TEXT,
+  WRITE,
+  WRITE_ID,
+} from "./schema.ts";
 
 const ORIGIN = {
   at: INSTANT,
@@ -38,17 +46,10 @@ const ORIGIN = {
 const CHANGE = Type.Object(
   {
     cursor: TEXT,
-    resource: TEXT,
-    id: ID,
-    of: nullable(
-      Type.Object({ resource: TEXT, id: nullable(ID) }, { description: "The parent; null for a record." }),
-    ),
-    op: Type.Enum(["create", "update", "delete", "restore"]),
-    version: COUNT,
+    ...WRITE,
+    id: WRITE_ID,
     ...ORIGIN,
     batch: TEXT,
-    before: nullable(VALUES, { description: "Previous values of changed fields; null for a new record." }),
-    after: nullable(VALUES, { description: "New values of changed fields; all values of a new record." }),
   },
   { $id: "Change", description: "One write of one record." },
 );

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { inQuery, listParameters, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { metadata } from "../model/metadata.ts";
-import { changesSchema, creationSchema, makeNouns, schemaName, valueSchema } from "../model/schema.ts";
+import { changesSchema, creationSchema, makeNouns, schemaName } from "../model/schema.ts";
 import {
   anyOf,
   type JsonRecord,
@@ -178,11 +178,14 @@ function createdAnswer(resource: RoutedResource) {
   return anyOf<JsonRecord>(`${schemaName(resource)}Created`, recordAnswer(DECLARED, resource), several);
 }
 
+const IDENTIFIED = Type.Object({ id: Type.String({ format: "uuid" }) }, { $id: "Identified" });
+const NUMBERED = Type.Object({ id: Type.Integer() }, { $id: "Numbered" });
+
 /** The body of a bulk change: objects with an id and the fields to change. */
 function updatesSchema(resource: RoutedResource): TSchema {
-  const { readOnly: _, ...id } = valueSchema(DECLARED, resource, "id") as TSchema & { readOnly?: boolean };
+  const isUuid = resource.fields.id.kind === "uuid";
   const [example] = (creationSchema(DECLARED, resource) as { examples?: object[] }).examples!;
-  return Type.Array(Type.Intersect([Type.Object({ id }), changesSchema(DECLARED, resource)]), {
+  return Type.Array(Type.Intersect([isUuid ? IDENTIFIED : NUMBERED, changesSchema(DECLARED, resource)]), {
     $id: `${schemaName(resource)}Updates`,
     examples: [[{ id: exampleId(resource), ...example }]],
   });

@@ -11,7 +11,13 @@ import {
 } from "../labels/stocktake.ts";
 import type { Json } from "../model/field.ts";
 import { DECLARED } from "../resources/index.ts";
-import { type NamedLocation, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
+import {
+  type NamedLocation,
+  REPORT,
+  type Report,
+  type ReportLine,
+  RESULTS,
+} from "../resources/stocktake-report.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
@@ -21,16 +27,11 @@ import { operation } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { closed, COUNT, TEXT } from "./schema.ts";
+import { closed, TEXT } from "./schema.ts";
 import { NOT_BLANK_OR_NUL } from "../../platform/schema.ts";
 
 const MAX_CODES = 1000;
 
-const REPORT = Type.Object({
-  location: Type.Object({ id: TEXT, name: TEXT }),
-  counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
-  ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(Type.Object({}))])),
-});
 const code = Type.String({ pattern: NOT_BLANK_OR_NUL, description: "The scanned text." });
 const scanned = Type.String({ ...code, examples: ["LO0000001"] });
 const SCANS = closed({

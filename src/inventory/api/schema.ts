@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, Type } from "typebox";
 import type { Content } from "../../platform/operation.ts";
+import { nullable } from "../../platform/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
 export { pageSchema } from "../model/record-schema.ts";
@@ -11,6 +12,25 @@ export const TEXT = Type.String();
 export const COUNT = Type.Integer();
 export const BOOLEAN = Type.Boolean();
 export const INSTANT = Type.String({ format: "date-time" });
+
+/** Members of every change. */
+/** Id of a record or of a change of it. */
+export const WRITE_ID = Type.Union([TEXT, COUNT]);
+const VALUES = Type.Record(TEXT, Type.Unknown());
+export const WRITE = {
+  resource: TEXT,
+  id: nullable(WRITE_ID, { description: "null in the preview of a creation." }),
+  of: nullable(
+    Type.Object(
+      { resource: TEXT, id: nullable(WRITE_ID) },
+      { description: "The parent; null for a record." },
+    ),
+  ),
+  op: Type.Enum(["create", "update", "delete", "restore"]),
+  version: COUNT,
+  before: nullable(VALUES, { description: "Previous values of changed fields; null for a new record." }),
+  after: nullable(VALUES, { description: "New values of changed fields; all values of a new record." }),
+};
 
 /** An optional text. */
 export const optional = (description: string, ...examples: string[]) =>

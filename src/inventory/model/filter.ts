@@ -138,6 +138,8 @@ function relatedCompare(
 /** One parameter that a list accepts, for its reference page and for the error that lists them. */
 export interface Filter {
   name: string;
+  /** The fields that it compares. */
+  paths: readonly string[];
   doc: string;
   condition(resources: Resources, resource: Resource, typed: string): ParsedFilter;
 }
@@ -147,16 +149,19 @@ export function searchFilters(resource: Resource): Filter[] {
   const filters: Filter[] = [
     {
       name: "name",
+      paths: resource.nameFields,
       doc: `${list(resource.nameFields)} starts with the value, ignoring case.`,
       condition: matchAny(resource.nameFields, "istartswith"),
     },
     {
       name: "description",
+      paths: resource.descriptionFields,
       doc: `${list(resource.descriptionFields)} contains the value, ignoring case.`,
       condition: matchAny(resource.descriptionFields, "icontains"),
     },
     {
       name: "query",
+      paths: resource.nameFields,
       doc: `${list(resource.nameFields)} contains every word of the value, ignoring case.`,
       condition: everyWord(resource.nameFields),
     },
@@ -164,6 +169,7 @@ export function searchFilters(resource: Resource): Filter[] {
   if (resource.searchFields)
     filters.push({
       name: "search",
+      paths: resource.searchFields,
       doc: `${list(resource.searchFields)} contains every word of the value, ignoring case.`,
       condition: everyWord(resource.searchFields),
     });

@@ -51,7 +51,9 @@ export const listParameters = perResource<readonly Parameter[]>((resources, reso
   });
   return [
     ...Object.keys(LIST_PARAMETERS).map(listParameter),
-    ...search.map(({ name, doc }) => makeListParameter(name, doc)),
+    ...search.map(({ name, paths, doc }) =>
+      Object.assign(inQuery(name, doc), { $id: ["filter", name, ...paths].join(".") }),
+    ),
     ...fields.map(([name, field]) =>
       makeListParameter(name, filterDoc(resources, field), filterSchema(field)),
     ),

@@ -27,15 +27,17 @@ export interface RecordPage<Row = JsonRecord> {
   results: Row[];
 }
 
-/** One of several schemas. The description is that of the first. */
-export function anyOf<Value>($id: string | undefined, ...schemas: readonly [TSchema, ...TSchema[]]) {
-  const { description } = schemas[0] as { description?: string };
-  const named = $id === undefined ? {} : { $id };
-  return Type.Unsafe<Value>({
-    ...named,
-    ...(description === undefined ? {} : { description }),
-    anyOf: schemas,
-  });
+/** One of several schemas, of which the first describes the usual value. */
+export const anyOf = <Value>($id: string | undefined, ...schemas: readonly [TSchema, ...TSchema[]]) =>
+  Type.Unsafe<Value>({ ...($id === undefined ? {} : { $id }), anyOf: schemas });
+
+/** Schema of a field's value in an answer: without the limits of bodies. */
+function shownSchema(resources: Resources, resource: Resource, name: string): TSchema {
+  const schema = valueSchema(resources, resource, name);
+  const keywords = Object.entries(schema).filter(
+    ([key]) => !["maxLength", "pattern", "readOnly"].includes(key),
+  );
+  return "$id" in schema ? schema : (Object.fromEntries(keywords) as unknown as TSchema);
 }
 
 /** True for a point in time, which only the flat form shows as a plain value. */
@@ -45,7 +47,7 @@ const isInstant = (resource: Resource, name: string): boolean => isProperty(reso
 const partSchema = perResource((resources, resource) => {
   const names = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
   const properties = names.map((name) => {
-    const shown = valueSchema(resources, resource, name);
+    const shown = shownSchema(resources, resource, name);
     const value = isInstant(resource, name)
       ? anyOf(`${schemaName({ name })}Value`, shown, valueSchema(resources, resource, name, "flat"))
       : shown;
@@ -53,8 +55,7 @@ const partSchema = perResource((resources, resource) => {
   });
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: `Partial${schemaName(resource)}`,
-    description: "The fields that `fields` names. Values are plain with `response_format=flat`.",
-    minProperties: 1,
+    description: "The fields that `fields` names, or the flat form.",
     // Not additionalProperties: many generators of clients leave out patterns of names, and would refuse the members.
     propertyNames: { anyOf: [{ enum: names }, { pattern: "__" }] },
   });

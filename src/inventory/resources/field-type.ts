@@ -67,7 +67,8 @@ const VALIDATIONS = Shape.Array(
   ),
   { maxItems: 100 },
 );
-const CHOICES = Shape.Array(Shape.Array(Shape.Any(), { minItems: 2, maxItems: 2 }), { maxItems: 1000 });
+const SCALAR = Shape.Unsafe<Json>({ type: ["string", "number", "boolean"] });
+const CHOICES = Shape.Array(Shape.Array(SCALAR, { minItems: 2, maxItems: 2 }), { maxItems: 1000 });
 const isScalar = (item: Json) => item !== null && typeof item !== "object";
 const areChoices = (value: Json) =>
   value === null || (Value.Check(CHOICES, value) && (value as Json[][]).flat().every(isScalar));

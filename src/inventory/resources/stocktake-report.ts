@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { ALWAYS } from "../model/condition.ts";
 import { selectVisible } from "../model/plan.ts";
 import type { ReadContext } from "../model/resource.ts";
@@ -40,6 +41,38 @@ export interface Report extends Record<Result, ReportLine[]> {
   location: { id: string; name: string };
   counts: Record<"expected" | Result, number>;
 }
+
+const TEXT = Type.String();
+const COUNT = Type.Integer();
+const NULL = Type.Null();
+const PLACE = Type.Object({ id: TEXT, name: Type.Union([TEXT, NULL]) });
+const LINE = Type.Object(
+  {
+    code: Type.Optional(TEXT),
+    segment: Type.Optional(TEXT),
+    id: Type.Optional(TEXT),
+    name: Type.Optional(TEXT),
+    barcode: Type.Optional(Type.Union([TEXT, NULL])),
+    at: Type.Optional(Type.Union([PLACE, NULL], { description: "The recorded location." })),
+    position: Type.Optional(TEXT),
+    expected: Type.Optional(
+      Type.Boolean({ description: "True if a misplaced item is recorded inside the counted location." }),
+    ),
+    to: Type.Optional(PLACE),
+    done: Type.Optional(Type.String({ description: "Effect on the item when the stocktake was applied." })),
+  },
+  { $id: "StocktakeLine" },
+);
+
+/** A report as readers get it. */
+export const REPORT = Type.Object(
+  {
+    location: Type.Object({ id: TEXT, name: TEXT }),
+    counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
+    ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(LINE)])),
+  },
+  { $id: "StocktakeReport" },
+);
 
 /**
  * A stored report without the records that the reader may not view today, or could not view when it was stored with

@@ -3,10 +3,10 @@ import { exampleId } from "../model/example.ts";
 import { missingReference } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { location } from "./location.ts";
-import { type Json, json, prose, Shape, text, uuid } from "../model/field.ts";
+import { type Json, json, prose, text, uuid } from "../model/field.ts";
 import { nameField, ownedResource, type ReadContext } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
-import { judgeReport, type Report } from "./stocktake-report.ts";
+import { judgeReport, REPORT, type Report } from "./stocktake-report.ts";
 
 /** The items found in a location during a stocktake. */
 /** The error of a stocktake of a location that does not exist or that the caller may not view. */
@@ -49,7 +49,7 @@ export const stocktake = ownedResource({
         shown: "extra",
         nullable: true,
         initial: null,
-        shape: Shape.Unknown(),
+        shape: REPORT,
       },
     ),
   },

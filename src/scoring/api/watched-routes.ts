@@ -51,6 +51,7 @@ const WatchedListSchema = object(
     results: list(WatchedSchema, "Newest first."),
   },
   "Your watched queries.",
+  "WatchedQueryList",
 );
 
 const ChangesSchema = object(
