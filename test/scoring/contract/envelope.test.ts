@@ -84,6 +84,17 @@ describe("errors", () => {
   });
 
   test.each([
+    ["", "expected `identifier`."],
+    ["<identifier>a</identifier>", "expected `querySequence`."],
+    [fields(), "expected one of `regularExpression`, `elmIdentifierName`."],
+    [fields({ regularExpression: "A" }), "expected one of `regularExpression`, `elmIdentifierName`."],
+    [fields({ regularExpression: ["A", "C", "D", "E", "F"] }), "expected `elmIdentifierName`."],
+  ])("names the elements that may follow %s", (elements, expected) => {
+    const message = envelope(`<RunJob xmlns="${NAMESPACE}">${elements}<x/></RunJob>`);
+    expect(read(message).problem?.message).toContain(expected);
+  });
+
+  test.each([
     ["1.2", "<", "application/soap+xml"],
     ["1.1", "<", "text/xml"],
     ["1.2", envelope("", { soap: SOAP_12 }), "text/xml"],

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, open } from "../../src/app/open.ts";
-import { resolveConfig } from "../../src/config.ts";
+import { type App, open } from "../../../src/app/open.ts";
+import { resolveConfig } from "../../../src/config.ts";
 import {
   type Envelope,
   openEnvelopeReader,
   readEnvelope,
   readWholeEnvelope,
-} from "../../src/scoring/contract/envelope.ts";
-import { DEFAULT_SERVICE_NAMESPACE as namespace } from "../../src/scoring/contract/namespaces.ts";
+} from "../../../src/scoring/contract/envelope.ts";
+import { DEFAULT_SERVICE_NAMESPACE as namespace } from "../../../src/scoring/contract/namespaces.ts";
 import {
   expected,
   FINISHED,
@@ -23,8 +23,8 @@ import {
   UPDATE,
   updateRow,
   withoutVariableParts,
-} from "./soap-messages.ts";
-import { waitFor } from "../wait.ts";
+} from "../soap-messages.ts";
+import { waitFor } from "../../wait.ts";
 
 let directory: string;
 let app: App;
