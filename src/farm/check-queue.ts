@@ -4,7 +4,7 @@ import type { QueueAddress } from "./connection.ts";
 import { readStatus, type RedisInfo } from "./status.ts";
 
 /** The oldest Redis that BullMQ supports. */
-const OLDEST_VERSIONS = [6, 2];
+const MIN_VERSION = [6, 2];
 
 /** Checks the queue between server and workers, and the farm, for `labd doctor`. */
 export async function checkQueue(address: QueueAddress): Promise<CheckResult[]> {
@@ -37,9 +37,9 @@ export async function checkQueue(address: QueueAddress): Promise<CheckResult[]> 
 
 function checkRedis(checks: Checks, redis: RedisInfo): void {
   const [major = 0, minor = 0] = redis.version.split(".").map(Number);
-  const isOld = major < OLDEST_VERSIONS[0] || (major === OLDEST_VERSIONS[0] && minor < OLDEST_VERSIONS[1]);
+  const isOld = major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]);
   if (redis.product === "Redis" && isOld)
-    checks.problem(`Redis ${redis.version} is too old.`, `Install ${OLDEST_VERSIONS.join(".")} or newer.`);
+    checks.problem(`Redis ${redis.version} is too old.`, `Install ${MIN_VERSION.join(".")} or newer.`);
   if (redis.policy !== "noeviction")
     checks.problem(
       `maxmemory-policy ${redis.policy} discards jobs when memory is short.`,

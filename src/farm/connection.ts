@@ -11,7 +11,7 @@ export interface QueueAddress {
   ca: string;
 }
 
-/** Milliseconds of silence after which a connection is closed and opened again. */
+/** Milliseconds without a response after which a connection is closed and opened again. */
 const MAX_SILENCE = 5000;
 /** The limit for connections with blocking commands, which last up to ten seconds. */
 export const BLOCKING_SILENCE = 15_000;

@@ -49,7 +49,7 @@ export interface Corpus {
   findAccession(accession: string): number;
   /** Name index for `searchNames`. */
   readonly names: NameIndex;
-  /** Null distribution of this corpus, if calibrated; P values then come from it. */
+  /** Null distribution of this corpus, if calibrated, from which P values then come. */
   calibration?: Calibration;
   /** Checks the hash and every residue. @throws CorpusError if bytes were altered */
   verify(): void;

@@ -65,7 +65,7 @@ describe("bodies in flight", () => {
     expect(await open("10.0.0.3").send(SMALL_BODY + 1)).toBe(exceeded(LIMITS.bodies));
   });
 
-  test("leave room for one message of the maximum size", async () => {
+  test("large bodies leave room for one message of the maximum size", async () => {
     expect(await open("10.0.0.1", MAX_MESSAGE).send(MAX_MESSAGE + SMALL_BODY)).toBeUndefined();
     expect(await open("10.0.0.1", MAX_MESSAGE).send(SMALL_BODY + 1)).toBe(perClient("bodies", MAX_MESSAGE));
   });
@@ -100,7 +100,7 @@ describe("responses that clients have yet to read", () => {
     await readers[1].cancel();
   });
 
-  test("count nothing before the first byte is requested", () => {
+  test("bodies count nothing before the first byte is requested", () => {
     for (let i = 0; i < 4; i++) respond("10.0.0.1", LIMITS.responses.max / 2);
     expect(() => respond("10.0.0.1", SMALL_BODY + 1)).not.toThrow();
   });

@@ -93,7 +93,7 @@ test("a browser keeps one secret after signing in, and events state whether the 
   expect(text).toContain('"mayChange":true');
 });
 
-test("a repeated request with the key of another does not become the owner", async () => {
+test("repeating a request with the key of another caller does not give ownership", async () => {
   const headers = { "Idempotency-Key": "same" };
   const first = await start(headers);
   const again = await start(headers);

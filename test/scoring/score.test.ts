@@ -50,7 +50,7 @@ describe("a batch", () => {
     expect(own.matches[0].score).toBeGreaterThan(0.5);
   });
 
-  test("warns about hits left out as for a single sequence", async () => {
+  test("a batch warns about excluded hits like a single job", async () => {
     const fragment = P53.slice(0, 100);
     const scored = await batch(`P04637\tP..P\n${fragment}\tP..P\n`);
     const [single] = scoreDirectly(scoring, {

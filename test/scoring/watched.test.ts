@@ -91,7 +91,7 @@ describe("watched queries", () => {
     expect(queries.changes("user bob")).toEqual([]);
   });
 
-  test("wait while other jobs wait, and one is scored at a time", async () => {
+  test("reruns wait while other jobs wait, and run one at a time", async () => {
     const { queries, version, start, finish, watch, store, insert } = stage();
     await watch("MEEP");
     await watch("QSDP");

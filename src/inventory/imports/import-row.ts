@@ -86,15 +86,15 @@ export class RowImporter {
 
   /** Rows without an id that have the name or the barcode of an existing record. */
   countExisting(table: Table): ImportReport["existing"] {
-    const counted = { name: this.keys, barcode: ["barcode"] };
+    const countedFields = { name: this.keys, barcode: ["barcode"] };
     const counts: ImportReport["existing"] = {};
-    for (const [by, fields] of Object.entries(counted))
-      if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof counted] = 0;
+    for (const [by, fields] of Object.entries(countedFields))
+      if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof countedFields] = 0;
     for (const { cells: given } of table.rows()) {
       const cells = this.#collectCells(given);
       if (readId(cells) !== "") continue;
-      for (const by of Object.keys(counts) as (keyof typeof counted)[])
-        if (this.#having(counted[by], cells).length > 0) counts[by]!++;
+      for (const by of Object.keys(counts) as (keyof typeof countedFields)[])
+        if (this.#having(countedFields[by], cells).length > 0) counts[by]!++;
     }
     return counts;
   }

@@ -79,7 +79,7 @@ export function formatPlace(places: readonly string[], record: Readonly<Record<s
 export const containsWord = (resource: Resource, word: string): Condition =>
   or(...searchedTexts(resource).map((name) => compare([name], "icontains", word)));
 
-/** Records that are meant exactly: by their name, barcode or id. */
+/** Records that match exactly by name, barcode or id. */
 export const isMeant = (resource: Resource, { codes, id, phrase }: SearchQuery): Condition =>
   or(
     ...searchedNames(resource).map((name) => compare([name], "iexact", phrase)),

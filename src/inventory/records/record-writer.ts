@@ -383,7 +383,7 @@ function constrained(work: () => unknown): void {
       ? "Another record is now in the position of this record. Move that one first."
       : code.endsWith("UNIQUE")
         ? "Another record now has the former name of this record."
-        : "A record that it refers to no longer exists, or others refer to it.";
+        : "A referenced record no longer exists, or other records refer to this one.";
     throw new Problem("conflict", text, { cause: error });
   }
 }

@@ -251,7 +251,7 @@ export class RowIndex {
 
   /** Adds the set of one part, if it was asked for before and can be read here. */
   #addAsked(scope: Scope, part: Condition, sets: RowSet[]): boolean {
-    const rids = this.#readAsked(scope, { holding: part });
+    const rids = this.#readRequested(scope, { holding: part });
     if (rids) sets.push(this.#keepSet(scope, part, rids));
     return rids !== undefined;
   }
@@ -284,7 +284,7 @@ export class RowIndex {
       }
       this.#kept.orders.delete(this.#key(scope, content));
     }
-    const rids = this.#readAsked(scope, content);
+    const rids = this.#readRequested(scope, content);
     return rids && this.#keepOrder(scope, terms, rids);
   }
 
@@ -325,7 +325,7 @@ export class RowIndex {
   }
 
   /** The rows of an earlier request; undefined the first time, and while another process reads them. */
-  #readAsked(scope: Scope, content: Content): Uint32Array | undefined {
+  #readRequested(scope: Scope, content: Content): Uint32Array | undefined {
     const key = this.#key(scope, content);
     const maxRow = this.#maxRow(scope);
     if (!this.#asked.has(key)) {

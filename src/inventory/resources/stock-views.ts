@@ -23,6 +23,6 @@ export const LOW: StockView = {
   ordering: "amount,name",
 };
 
-export const MINE: StockView = { title: "Mine", filters: { mine: "true" }, ordering: "-modified" };
+export const OWN_STOCK: StockView = { title: "Mine", filters: { mine: "true" }, ordering: "-modified" };
 
-export const STOCK_VIEWS = [EXPIRING, LOW, MINE];
+export const STOCK_VIEWS = [EXPIRING, LOW, OWN_STOCK];

@@ -88,7 +88,7 @@ export const LOW: Panel = {
 };
 
 const MINE: Panel = {
-  ...views.MINE,
+  ...views.OWN_STOCK,
   fields: ["modified"],
   compare: latestFirst,
   empty: "You own no stock.",

@@ -87,7 +87,7 @@ const isNeeded = (of: Declaration, name: string, values: Values): boolean => {
   );
 };
 
-/** The values to send: of machine names what their labels propose, of fields that no longer apply nothing. */
+/** The values to send: machine names are derived from labels, and fields that no longer apply are omitted. */
 export function sentValues(of: Declaration, values: Values): Record<string, string> {
   const fields = formFields(of);
   const missing = fields.filter(([name]) => isNeeded(of, name, values) && !values[name]?.trim());

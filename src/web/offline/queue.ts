@@ -262,7 +262,7 @@ async function sendScan(change: StocktakeScan, key: string, send: SendRequest): 
   return isDone(answer.status) ? {} : rejected(answer);
 }
 
-/** Removes a scan; one that somebody else removed before is removed, too. */
+/** Removes a scan; succeeds if another user has removed it before. */
 async function sendRemoval({ stocktake, code }: StocktakeRemoval, send: SendRequest): Promise<Outcome> {
   const answer = await send("DELETE", `/api/v2/stocktakes/${stocktake.id}/scans/`, { query: { code } });
   return isDone(answer.status) || answer.status === 404 ? {} : rejected(answer);

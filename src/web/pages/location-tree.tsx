@@ -43,7 +43,7 @@ function LocationTree() {
   );
   const below = (hasGrid: boolean) => (
     <Moves.Provider value={{ count, onMoved: () => setCount((before) => before + 1) }}>
-      <Loaded of={branch}>{(value) => <Below branch={value} hasGrid={hasGrid} />}</Loaded>
+      <Loaded of={branch}>{(value) => <EnclosedRecords branch={value} hasGrid={hasGrid} />}</Loaded>
     </Moves.Provider>
   );
   return here?.segment === "locations" ? (
@@ -57,7 +57,7 @@ function LocationTree() {
 }
 
 /** The locations and records in a place; of a box, without the records that the grid shows. */
-function Below({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
+function EnclosedRecords({ branch, hasGrid }: { branch: Branch; hasGrid: boolean }) {
   const { path, levels, contents } = branch;
   const here = path.at(-1);
   const others = contents.filter(({ segment }) => !STOCK_LISTS.includes(segment));

@@ -168,7 +168,7 @@ const FAULTS: [string, () => void, string][] = [
 ];
 
 test.each(FAULTS)(
-  "%s that is damaged is named by backup and doctor, and no whole backup is removed",
+  "backup and doctor name a damaged %s, and no intact backup is removed",
   async (what, damage, name) => {
     const whole = await backUp(NOW - DAY);
     const files = whole.manifest.features!.concat(whole.manifest.corpora).map(({ file }) => file);

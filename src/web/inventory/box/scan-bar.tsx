@@ -19,7 +19,7 @@ export function ScanBar(props: {
   const [last, setLast] = useState<{ code: string; text: string; batch: string | null } | null>(null);
   const latest = useRef({ box, target });
   latest.current = { box, target };
-  // Scanners are faster than moves: each scan takes the slot after that of the one before it.
+  // Scanners are faster than moves: each scan takes the slot after the slot of the previous scan.
   const filled = useRef(new Set<string>());
   const queue = useRef(Promise.resolve());
   const move = async (code: string): Promise<string> => {
