@@ -61,7 +61,7 @@ const DAY = 86_400_000;
 /** Days after which tokens created by signing in expire. */
 const TOKEN_DAYS = 90;
 const DEFAULT_GROUP = "SYSTEM_GROUP";
-/** Row of the account that owns built-in records. Nobody can sign in to it. */
+/** Row of the account that owns built-in records. Nobody can sign in with this account. */
 const SYSTEM = 1;
 
 /** True if the database has an active administrator other than `except`. */

@@ -144,7 +144,7 @@ export function openScoringFor({ database }: Opened, config: Config): Promise<Sc
 /** Byte of the shared memory of SQLite's log that the writer locks. */
 const WRITER_BYTE = 120;
 
-/** Reports damage that a command met to the server, and says who was writing where the command could not. */
+/** Reports damage that a command met to the server, and names the process that was writing instead of the command. */
 export function explainFailure(directory: string, error: unknown): unknown {
   reportDamage(directory, error);
   const { code, cause } = Problem.from(error);

@@ -13,7 +13,7 @@ export const farm: Command = {
   actions: {
     status: {
       summary: "Print the status.",
-      flags: { "--json": "Print it as JSON." },
+      flags: { "--json": "Print the status as JSON." },
       async run(call) {
         const { config } = call.configuration();
         if (config.queue === "")

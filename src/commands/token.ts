@@ -17,7 +17,7 @@ export const token: Command = {
       operands: "USER",
       flags: {
         "--name TEXT": "The purpose of the token.",
-        "--days 1-99999": "Days until it expires; by default it never does.",
+        "--days 1-99999": "Days until the token expires; by default it never expires.",
         "--read-only": "Make the token read-only.",
       },
       async run(call) {

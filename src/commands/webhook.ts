@@ -175,6 +175,6 @@ export const webhook: Command = {
       },
       deliveries,
     ),
-    redeliver: action({ summary: "Deliver it again.", operands: "ID DELIVERY" }, redeliver),
+    redeliver: action({ summary: "Repeat the delivery.", operands: "ID DELIVERY" }, redeliver),
   },
 };

@@ -8,7 +8,7 @@ export class JobReturned extends Error {}
 export interface ExecutorJob {
   id: string;
   request: JobRequest;
-  /** Milliseconds that it may take. */
+  /** Milliseconds that a job may take. */
   timeout: number;
   /** 1 for the first attempt. */
   attempts: number;

@@ -34,7 +34,7 @@ export class FamilyWorker implements IdleWork {
     return this.#waiting.shift() ?? null;
   }
 
-  /** Ids of the tasks that it has. */
+  /** Ids of the tasks that the worker has. */
   get ids(): string[] {
     return [...this.#tasks.keys()];
   }

@@ -40,7 +40,7 @@ export interface Snapshot {
 
 /** A BullMQ queue for one kind of work, on the server's side. */
 export class JobQueue {
-  /** Jobs known to wait in it. */
+  /** Jobs known to wait in the queue. */
   readonly waiting = new Map<string, { client: string; priority: number }>();
   /** Jobs that workers had in the last snapshot. */
   active: ReadonlySet<string> = new Set();

@@ -74,7 +74,7 @@ export interface WorkerRecord {
   draining: boolean;
   /** Jobs of the worker and their progress. */
   jobs: { id: string; stage: string; fraction: number; since: number }[];
-  /** Ids of tasks of builds that it has. */
+  /** Ids of tasks of builds that the worker has. */
   families: string[];
   /** Jobs finished, failed, and returned or lost since the worker started. */
   counts: { finished: number; failed: number; returned: number };

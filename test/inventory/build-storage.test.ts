@@ -103,7 +103,11 @@ test.each<[object, string, string]>([
   [{ levels: [{ name: "A" }, { list: "equipment", name: "B" }] }, "levels", "levels[1]: equipment cannot be"],
   [{ parent: IDS.shelf, levels: [{ list: "places", name: "B" }] }, "levels", "levels[0]: places cannot be"],
   [{ levels: [{ name: "A", colour: "red" }] }, "levels", 'levels[0]: colour: "colour" is not a field'],
-  [{ place: IDS.gram, levels: [{ name: "A" }] }, "place", "There is no such record, or you may not view it."],
+  [
+    { place: IDS.gram, levels: [{ name: "A" }] },
+    "place",
+    "This record does not exist, or you may not view it.",
+  ],
 ])("%j is refused, and nothing is built", async (plan, field, error) => {
   const before = (await list("locations/?page_size=1")).total;
   const { status, body } = await build(plan);
@@ -118,7 +122,7 @@ test("builds nothing for callers without an account, or inside records that they
   const refused = await build({ parent: body.id, levels: [{ name: "Box" }] }, "", "bob");
   expect([refused.status, refused.body.parent]).toEqual([
     400,
-    ["There is no such record, or you may not view it."],
+    ["This record does not exist, or you may not view it."],
   ]);
 });
 

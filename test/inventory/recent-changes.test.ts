@@ -172,7 +172,7 @@ test("names and counts only records that the reader may view, and explains why a
   const [seen] = await recent("bob");
   expect([seen.sentence, seen.cannot_undo]).toEqual([
     "Alice Archer changed description of Open",
-    "You do not have permission to undo it.",
+    "You do not have permission to undo this batch.",
   ]);
   expect(JSON.stringify(await recent("bob", "page_size=100"))).not.toContain("secret");
   expect((await recent("alice"))[0]).toMatchObject({
@@ -185,7 +185,7 @@ test("names and counts only records that the reader may view, and explains why a
     "Alice Archer moved Open to Secret",
     "Alice Archer moved Open",
   ]);
-  expect((await recent("bob"))[0].cannot_undo).toBe("You do not have permission to undo it.");
+  expect((await recent("bob"))[0].cannot_undo).toBe("You do not have permission to undo this batch.");
   await send("alice", "PATCH", `${CONSUMABLES}${closed}/`, { description: "later" });
   const [, , changed] = await recent("alice", "page_size=3");
   expect([changed.id, changed.cannot_undo]).toEqual([

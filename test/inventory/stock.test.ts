@@ -50,7 +50,7 @@ describe("amounts", () => {
       "aliquots",
       { count: 1, location: IDS.gram },
       "location",
-      "There is no such location, or you may not view it. Give another.",
+      "This location does not exist, or you may not view it. Give another location.",
     ],
   ])("of %p, %s %p is refused", async (values, action, body, field, error) => {
     const path = await add(values);

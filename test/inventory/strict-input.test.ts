@@ -209,7 +209,7 @@ test("the clock of the system counts microseconds", () => {
   expect(Math.abs(times.at(-1)! / 1000 - Date.now())).toBeLessThan(1000);
 });
 
-test("an address below an alias that is no record is 404 for every method", async () => {
+test("an address below an alias without a record gets 404 for every method", async () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     const sent = method === "GET" || method === "DELETE" ? {} : { body: { name: "x" } };
     const { status } = await lab.ask(method, "assays/nothing/", { as: "admin", ...sent });

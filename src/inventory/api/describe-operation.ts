@@ -28,7 +28,9 @@ const EXPOSURE = Type.Object(
     resource: TEXT,
     id: TEXT,
     name: TEXT,
-    public: Type.Boolean({ description: "True if everyone could view it; otherwise the group." }),
+    public: Type.Boolean({
+      description: "True if everyone could view the record; false if only the group could.",
+    }),
     group: nullable(TEXT),
     visible: NUMBERS,
     hidden: NUMBERS,

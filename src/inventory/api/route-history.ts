@@ -87,7 +87,7 @@ const BATCH = {
     description: "Number of changes by list, of records that the caller may view.",
   }),
   undoes: nullable(TEXT),
-  undone_by: nullable(TEXT, { description: "The batch that undid it, unless that was undone, too." }),
+  undone_by: nullable(TEXT, { description: "The batch that undid this batch, unless its undo was undone." }),
 };
 const BATCH_SUMMARY = Type.Object(BATCH, { $id: "Batch" });
 export type BatchSummary = Type.Static<typeof BATCH_SUMMARY>;

@@ -59,7 +59,7 @@ const FOUND = Type.Object(
           Type.Object({
             id: TEXT,
             name: TEXT,
-            by: Type.Enum([...FOUND_BY], { description: "The text by which it was found." }),
+            by: Type.Enum([...FOUND_BY], { description: "The text by which the record was found." }),
             exact: Type.Boolean({ description: "Whether the record has this barcode or id." }),
             text: Type.String({
               description: "Excerpt of the description, or of the text by which the record was found.",
@@ -84,7 +84,7 @@ export const searchAllOperation = () =>
       "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
       "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
       "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
-      "word, part of the name, other texts; of equal ones, those changed last.",
+      "word, part of the name, other texts; then by time of the last change.",
     query: QUERY,
     parameters: [DELETED_PARAMETER],
     returns: FOUND,

@@ -15,9 +15,9 @@ const LOCATION = DECLARED.get("location") as RoutedResource;
 
 const inside = (description: string) => Type.Optional(nullable(Type.String({ description })));
 const PLAN = closed({
-  place: inside("Id of the room that it is in."),
-  equipment: inside("Id of the freezer or other equipment that it is in."),
-  parent: inside("Id of the location that it is in."),
+  place: inside("Id of the enclosing room."),
+  equipment: inside("Id of the enclosing freezer or other equipment."),
+  parent: inside("Id of the enclosing location."),
   owned_by: Type.Optional(Type.String({ description: "Group of the new records." })),
   public: Type.Optional(BOOLEAN),
   levels: Type.Array(

@@ -36,7 +36,7 @@ export interface FieldForm {
    * stock, access or details, the picture of the box, or none.
    */
   shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
-  /** The presentation of its values, if the kind does not determine it. */
+  /** The presentation of values, unless the kind determines it. */
   look?: "state" | "amount" | "expiry" | "code";
   /** Lists have it as a column only where it is chosen. */
   column?: false;
@@ -140,7 +140,7 @@ export interface Field {
   select?: string;
   /** Computed: the value depends on the caller's rights on the record. */
   needsRights?: true;
-  /** Computed: names of the fields that it reads, and the computation. */
+  /** Computed: names of the fields that the computation reads, and the computation. */
   from?: readonly string[];
   compute?: (record: Record<string, unknown>, context: RenderContext) => Json;
 }

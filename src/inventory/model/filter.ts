@@ -138,7 +138,7 @@ function relatedCompare(
 /** One parameter that a list accepts, for its reference page and for the error that lists them. */
 export interface Filter {
   name: string;
-  /** The fields that it compares. */
+  /** The fields that the parameter compares. */
   paths: readonly string[];
   doc: string;
   condition(resources: Resources, resource: Resource, typed: string): ParsedFilter;

@@ -37,7 +37,7 @@ export interface Operator {
   lookup: string;
   /** Completes "records whose <field> …". */
   sentence: string;
-  /** Kinds of fields that it applies to. */
+  /** Kinds of fields to which the operator applies. */
   kinds: readonly KindName[];
   sql(operand: Operand, value: string | number): Sql;
   holds(stored: string | number, value: string | number): boolean;

@@ -358,7 +358,7 @@ export const publicField = (options: Shown): Field =>
   flag("Whether everyone may view the record.", false, {
     form: {
       label: "Public",
-      hint: "Everyone can view it, also without signing in.",
+      hint: "Everyone can view the record, also without signing in.",
       shownIn: "access",
     },
     ...options,
@@ -391,7 +391,7 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
 export const deletionFields = (): Record<string, Field> => ({
   deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never", ...HIDDEN_FORM }),
   deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true, ...HIDDEN_FORM }),
-  deleted_by: reference("user", "Username of the user who deleted it.", {
+  deleted_by: reference("user", "Username of the user who deleted the record.", {
     shown: "extra",
     write: "never",
     ...HIDDEN_FORM,

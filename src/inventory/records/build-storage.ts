@@ -108,7 +108,7 @@ class Builder {
 
   #read(list: LevelList, field: string, id: string, fields: readonly string[]): EnclosingRecords {
     const rid = this.store.reader.find(RESOURCE[list], id, ALIVE, this.actor);
-    if (rid === undefined) throw invalidField(field, "There is no such record, or you may not view it.");
+    if (rid === undefined) throw invalidField(field, "This record does not exist, or you may not view it.");
     return this.store.reader.values(RESOURCE[list], fields, this.actor, [rid])[0] as EnclosingRecords;
   }
 

@@ -78,7 +78,7 @@ export interface Division {
   count: number;
   /** Values of each aliquot. */
   amount?: number | undefined;
-  /** Numbers follow it; by default the name of the record. */
+  /** Beginning of the names, followed by numbers; by default the name of the record. */
   name?: string | undefined;
   /** Id of the location whose free slots they fill; by default that of the record. */
   location?: string | null | undefined;
@@ -155,7 +155,10 @@ function freeSlots(
   const resource = store.resources.get("location") as RoutedResource;
   const rid = store.reader.find(resource, location, ALIVE, actor);
   if (rid === undefined)
-    throw invalidField("location", "There is no such location, or you may not view it. Give another.");
+    throw invalidField(
+      "location",
+      "This location does not exist, or you may not view it. Give another location.",
+    );
   const target = { resource, rid };
   if (readSpaces(store, target, actor).length === 0) return unplaced;
   return chooseSlots(store, target, count, { actor, field: "location" }).map(

@@ -77,7 +77,7 @@ export class Undo {
     const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     // Not revealed: whether there are records that the actor may not view.
     if (isPartlyVisible || !records.every((each) => this.#mayUndo(each, actor)))
-      return "You do not have permission to undo it.";
+      return "You do not have permission to undo this batch.";
     const changed = records.filter((each) => changedSince(each, this.#stored(each)).length > 0);
     if (changed.length === 0) return null;
     const [{ resource, after }] = changed[0];

@@ -60,7 +60,7 @@ export const stocktake = ownedResource({
     return {
       ...(record.state === was.state
         ? {}
-        : { state: "The state changes only when a stocktake is applied or that is undone." }),
+        : { state: "The state changes only when a stocktake is applied, or its application is undone." }),
       ...(previous === undefined || record.location === previous.location
         ? {}
         : {

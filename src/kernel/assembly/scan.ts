@@ -47,7 +47,7 @@ let touched: usize = 0;
 let touchedCount: i32 = 0;
 /** Minimum score of an extension, at least 1. */
 let threshold: i32 = 1;
-/** Number of residues before those of the current call of `scan`. */
+/** Number of residues before the current call of `scan`. */
 let base: i32 = 0;
 
 /**

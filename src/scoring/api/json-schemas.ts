@@ -173,7 +173,7 @@ export const JobSchema = object(
     started: nullable(instant("Time when a worker started it; null before.")),
     ended: nullable(instant("When it ended.")),
     expires: nullable(
-      instant("Time when its result will be removed; null until the job ends, or if jobs are kept forever."),
+      instant("Time when the result will be removed; null until the job ends, or if jobs are kept forever."),
     ),
     failure: nullable(text("The reason why there is no prediction.")),
     queryLength: nullable(count("Residues of the query.")),

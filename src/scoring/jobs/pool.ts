@@ -76,7 +76,7 @@ interface Slot {
 interface WorkerStatus {
   /** True if the worker has been started. */
   alive: boolean;
-  /** The job that it scores, and the one whose search it helps with. */
+  /** The job that the worker scores, and the job whose search it helps with. */
   job: string | null;
   helps: string | null;
   progress: Progress | null;

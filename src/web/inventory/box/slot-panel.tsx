@@ -123,7 +123,7 @@ function Fields({ of, row, box }: { of: Declaration; row: Row; box: Slots }) {
   const { lastUsed } = useAmounts(of, row);
   const { values } = row;
   const names = summaryFields(of).filter((name) => ![null, undefined, ""].includes(values[name] as null));
-  // Records that it names, such as the other primer of a pair, may be in the same box.
+  // Referenced records, such as the other primer of a pair, may be in the same box.
   const beside = names.flatMap((name) => {
     const value = values[name];
     const found = isNamed(value) && box.slots.find(({ record }) => record?.id === value.id);
