@@ -106,3 +106,10 @@ function unescaped(text: string): string {
     return text;
   }
 }
+
+/** The path of an operation with values in place of its variable parts. */
+export const fillPath = (path: string, params: Readonly<Record<string, string>> = {}): string =>
+  path.replace(/:(\w+)/g, (_, name: string) =>
+    // The address of a list may have a slash, as in stocks/consumables.
+    name === "list" ? encodeURI(params[name]) : encodeURIComponent(params[name]),
+  );

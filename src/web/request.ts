@@ -1,4 +1,4 @@
-import { href, type QueryValue } from "./address.ts";
+import { fillPath, href, type QueryValue } from "./address.ts";
 import type { Operations } from "./operations.ts";
 
 interface ApiErrorDetails {
@@ -113,8 +113,14 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
   return response;
 }
 
-/** A request whose optional members may also be undefined. */
-type Loose<T> = T extends Blob | FormData ? T : { [Name in keyof T]: T[Name] | LooseMember<T, Name> };
+/** A request whose optional members may also be undefined, and whose lists may be readonly. */
+type Loose<T> = T extends Blob | FormData
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Loose<Item>[]
+    : T extends object
+      ? { [Name in keyof T]: Loose<T[Name]> | LooseMember<T, Name> }
+      : T;
 type LooseMember<T, Name extends keyof T> = Nothing extends Pick<T, Name> ? undefined : never;
 
 /** An object without members, which is assignable to types without required members. */
@@ -133,7 +139,8 @@ type Part<Name extends string, T> = unknown extends T
           ? { [Key in Name]?: Loose<T> | undefined }
           : { [Key in Name]: Loose<T> };
 
-type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key]["params"]> &
+/** What an operation is called with. */
+export type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key]["params"]> &
   Part<"query", Operations[Key]["query"]> &
   Part<"body", Operations[Key]["body"]> & {
     headers?: Record<string, string>;
@@ -141,7 +148,16 @@ type CallOptions<Key extends keyof Operations> = Part<"params", Operations[Key][
   };
 
 /** The options are optional if none is required. */
-type CallArguments<Options> = Nothing extends Options ? [Options?] : [Options];
+export type CallArguments<Key extends keyof Operations> =
+  Nothing extends CallOptions<Key> ? [CallOptions<Key>?] : [CallOptions<Key>];
+
+/** Calls an operation by method and path, such as `callForResponse`. */
+export type Caller<Result> = <Key extends keyof Operations>(key: Key, ...given: CallArguments<Key>) => Result;
+
+/** A response with the answer of an operation in JSON. */
+export interface TypedResponse<Answered> extends Response {
+  json(): Promise<Answered>;
+}
 
 /** The answer of an operation. */
 export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
@@ -152,20 +168,21 @@ export type Answer<Key extends keyof Operations> = Operations[Key]["answer"];
  */
 export async function call<Key extends keyof Operations>(
   key: Key,
-  ...[options]: CallArguments<CallOptions<Key>>
+  ...given: CallArguments<Key>
 ): Promise<Answer<Key>> {
-  const { params, ...rest } = (options ?? {}) as RequestOptions & { params?: Record<string, string> };
-  const [method, path] = key.split(" ");
-  const response = await send(method, fillPath(path, params), rest);
+  const response = await callForResponse(key, ...given);
   return response.status === 204 ? undefined : await response.json();
 }
 
-/** The path of an operation with values in place of its variable parts. */
-export const fillPath = (path: string, params: Readonly<Record<string, string>> = {}): string =>
-  path.replace(/:(\w+)/g, (_, name: string) =>
-    // The address of a list may have a slash, as in stocks/consumables.
-    name === "list" ? encodeURI(params[name]) : encodeURIComponent(params[name]),
-  );
+/** Calls an operation for its response, which may be a file, or name the batch of a write. @throws ApiError */
+export function callForResponse<Key extends keyof Operations>(
+  key: Key,
+  ...[options]: CallArguments<Key>
+): Promise<TypedResponse<Answer<Key>>> {
+  const { params, ...rest } = (options ?? {}) as RequestOptions & { params?: Record<string, string> };
+  const [method, path] = key.split(" ");
+  return send(method, fillPath(path, params), rest);
+}
 
 /** The path of an address that the server gave: a proxy may have another name for the host. */
 function onThisOrigin(address: string): string {

@@ -1,4 +1,4 @@
-import { call } from "../../src/web/request.ts";
+import { call, callForResponse } from "../../src/web/request.ts";
 
 /** Calls that must not pass the type check: `bun check` reports an expected error that does not occur. */
 export async function wrongCalls(id: string): Promise<void> {
@@ -35,6 +35,42 @@ export async function wrongCalls(id: string): Promise<void> {
   webhook.waiting satisfies string;
   // @ts-expect-error: the state is one of two others.
   String(webhook.state === "paused");
+}
+
+/** Lists, writes that name their batch, and OPTIONS: also calls that must not pass. */
+export async function wrongListCalls(id: string): Promise<void> {
+  const params = { list: "stocks/consumables", id };
+  // @ts-expect-error: the list is missing.
+  await call("GET /api/v2/:list/", { params: { id } });
+  // @ts-expect-error: no list has this operation.
+  await call("GET /api/v2/:list/:id/copies/", { params });
+  // @ts-expect-error: the part of the record is missing.
+  await call("GET /api/v2/:list/:id/:part/", { params });
+  // @ts-expect-error: a filter is a text, a number or a list of texts.
+  await call("GET /api/v2/:list/", { params: { list: "places" }, query: { name: { contains: "x" } } });
+  const page = await call("GET /api/v2/:list/", { params: { list: "places" } });
+  // @ts-expect-error: a page has no member of this name.
+  String(page.count);
+  // @ts-expect-error: the id is a text.
+  page.results[0].id satisfies number;
+  // @ts-expect-error: the values of fields are not known here.
+  page.results[0].name satisfies string;
+  // @ts-expect-error: a field of a body is JSON.
+  await callForResponse("PATCH /api/v2/:list/:id/", { params, body: { name: new Date() } });
+  // @ts-expect-error: the amount is a number.
+  await callForResponse("POST /api/v2/:list/:id/consume/", { params, body: { amount: "5" } });
+  // @ts-expect-error: the records are missing.
+  await callForResponse("POST /api/v2/:list/:id/free_slots/", { params, body: {} });
+  // @ts-expect-error: the version is a number.
+  await callForResponse("POST /api/v2/:list/:id/restore/", { params, body: { version: "first" } });
+  // @ts-expect-error: undoing takes the id of the batch.
+  await callForResponse("POST /api/v2/batches/:id/undo/", { params: { batch: id }, body: {} });
+  // @ts-expect-error: the missing items are kept, marked or cleared.
+  await callForResponse("POST /api/v2/:list/:id/apply/", { params, body: { missing: "drop" } });
+  // @ts-expect-error: the method is OPTIONS.
+  await call("OPTION /api/v2/:list/", { params });
+  // @ts-expect-error: OPTIONS has no body.
+  await call("OPTIONS /api/v2/:list/", { params: { list: "places" }, body: {} });
 }
 
 /** Calls that pass it. */

@@ -1,3 +1,4 @@
+import type { attachmentOperations } from "./route-attachments.ts";
 import type { historyOperations } from "./route-history.ts";
 import type { importOperations } from "./route-imports.ts";
 import type { labelOperations, scanOperation } from "./route-labels.ts";
@@ -19,6 +20,7 @@ export type { SentFields } from "../model/schema.ts";
 /** The union of the operations that the functions below declare. Nothing here exists at run time. */
 type Declared =
   | ReturnType<
+      | typeof attachmentOperations
       | typeof historyOperations
       | typeof importOperations
       | typeof labelOperations

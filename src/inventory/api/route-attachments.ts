@@ -7,7 +7,7 @@ import { Attachments, toContent, type FileParent, type Upload } from "../records
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { exampleId } from "../model/example.ts";
-import { inQuery } from "../model/list-parameters.ts";
+import { inQuery, type Parameter } from "../model/list-parameters.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { attachment, FALSE_FLAGS } from "../resources/attachment.ts";
 import { consumable } from "../resources/consumable.ts";
@@ -25,7 +25,7 @@ import {
 import { isKnown } from "./entity-tag.ts";
 import { inList } from "./mount-operations.ts";
 import { DRY_RUN, FILTERS, IF_MATCH, IF_NONE_MATCH, PAGE_FORMAT, PAGING, PAST } from "./parameters.ts";
-import { operation } from "../../platform/operation.ts";
+import { operation, type Parameters } from "../../platform/operation.ts";
 import { notModifiedResponse, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { historyOperationsBelow } from "./route-history.ts";
@@ -43,7 +43,13 @@ import { binary, content, HTML, pageSchema, TEXT, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
 const [APP, MODEL] = consumable.model.split(".");
-const PARENT = [
+/** The record by app and model, as LabID's client names it. */
+interface NamedParent {
+  app: string;
+  model: string;
+  object_id: string;
+}
+const PARENT: readonly Parameter[] & Parameters<NamedParent> = [
   inQuery("app", "App of the record.", Type.String({ examples: [APP] })),
   inQuery("model", "Model of the record.", Type.String({ examples: [MODEL] })),
   inQuery("object_id", "Id of the record.", Type.String({ examples: [exampleId(consumable)] })),

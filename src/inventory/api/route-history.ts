@@ -18,9 +18,10 @@ import { type Call, findAny, requestUrl, noContent, notFound, respondJson, withP
 import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
 import { inList } from "./mount-operations.ts";
-import { DRY_RUN, IF_MATCH, PAGE_FORMAT, PAGING, SEVERAL } from "./parameters.ts";
-import { type Content, type Deferred, operation } from "../../platform/operation.ts";
+import { DRY_RUN, type Filters, IF_MATCH, PAGE_FORMAT, PAGING, SEVERAL } from "./parameters.ts";
+import { type Content, operation, type Parameters } from "../../platform/operation.ts";
 import { Problem } from "../../problem.ts";
+import { listRecordParameters } from "./route-records.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 import {
@@ -92,13 +93,15 @@ const BATCH = {
 const BATCH_SUMMARY = Type.Object(BATCH, { $id: "Batch" });
 export type BatchSummary = Type.Static<typeof BATCH_SUMMARY>;
 
-export interface Subject {
+export interface Subject<Restored extends TSchema> {
   /** Completes sentences: "a place". */
   name: string;
   resource: Resource;
   /** Answer to a restore. */
-  restored: Deferred<TSchema>;
+  restored: Restored | (() => Restored);
   formats?: Content;
+  /** Parameters of the answer to a restore. */
+  parameters?: () => Parameters<Filters>;
   /** Access to the history. */
   access?: "anyone" | "signedIn";
   /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
@@ -116,6 +119,7 @@ export const historyOperations = () => [
         resource,
         restored: anyRecord,
         formats: RENDERED_CONTENT,
+        parameters: () => listRecordParameters(resource),
         find: (call, { id }) => findAny(call, resource, id),
         show: (call, rid) => showRecord(call, resource, rid, 200),
       }),
@@ -135,15 +139,14 @@ const anyRecord = () =>
   );
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
-export const historyOperationsBelow = <const Path extends `/${string}`>(path: Path, subject: Subject) => [
-  historyOperation(path, subject),
-  restoreOperation(path, subject),
-  purgeOperation(path, subject),
-];
+export const historyOperationsBelow = <const Path extends `/${string}`, Restored extends TSchema>(
+  path: Path,
+  subject: Subject<Restored>,
+) => [historyOperation(path, subject), restoreOperation(path, subject), purgeOperation(path, subject)];
 
 const historyOperation = <const Path extends `/${string}`>(
   path: Path,
-  { name, resource, access = "anyone", find }: Subject,
+  { name, resource, access = "anyone", find }: Subject<TSchema>,
 ) =>
   operation(`GET ${path}history/`, {
     access,
@@ -172,14 +175,14 @@ const historyOperation = <const Path extends `/${string}`>(
     },
   });
 
-const restoreOperation = <const Path extends `/${string}`>(
+const restoreOperation = <const Path extends `/${string}`, Restored extends TSchema>(
   path: Path,
-  { name, resource, restored, formats, find, show }: Subject,
+  { name, resource, restored, formats, parameters = () => [], find, show }: Subject<Restored>,
 ) =>
   operation(`POST ${path}restore/`, {
     access: "signedIn",
     summary: `Restore ${name}`,
-    parameters: [DRY_RUN, IF_MATCH],
+    parameters: [parameters, DRY_RUN, IF_MATCH],
     body: RESTORE,
     returns: restored,
     ...(formats ? { formats } : {}),
@@ -196,7 +199,10 @@ const restoreOperation = <const Path extends `/${string}`>(
       }),
   });
 
-const purgeOperation = <const Path extends `/${string}`>(path: Path, { name, resource, find }: Subject) =>
+const purgeOperation = <const Path extends `/${string}`>(
+  path: Path,
+  { name, resource, find }: Subject<TSchema>,
+) =>
   operation(`POST ${path}purge/`, {
     access: "signedIn",
     summary: `Purge ${name}`,

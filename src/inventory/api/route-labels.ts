@@ -24,6 +24,7 @@ const PDF = "application/pdf";
 const ZPL = "application/zpl";
 /** Dots per inch; also in `labels/zpl.ts`, which is loaded on demand. */
 const RESOLUTIONS = ["203", "300", "600"] as const;
+type Resolution = 203 | 300 | 600;
 const SHEET_NAMES = SHEETS.map(({ name }) => name).join(", ");
 
 const OPTIONS = Type.Object({
@@ -70,7 +71,9 @@ const LABELS = Type.Object(
       Type.Object({ name: TEXT, about: TEXT, width: Type.Number(), height: Type.Number(), per_page: COUNT }),
     ),
     most: Type.Integer({ description: "Maximum number of labels in a file." }),
-    resolutions: Type.Array(COUNT, { description: "Printer resolutions in dots per inch." }),
+    resolutions: Type.Array(Type.Unsafe<Resolution>(COUNT), {
+      description: "Printer resolutions in dots per inch.",
+    }),
   },
   { $id: "LabelSheets" },
 );

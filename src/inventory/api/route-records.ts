@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { inQuery, listParameters, OTHER_FILTERS } from "../model/list-parameters.ts";
 import { metadata } from "../model/metadata.ts";
-import { changesSchema, creationSchema, makeNouns, schemaName } from "../model/schema.ts";
+import { changesSchema, creationSchema, makeNouns, schemaName, type SentFields } from "../model/schema.ts";
 import {
   anyOf,
   type JsonRecord,
@@ -298,6 +298,8 @@ const DELETED_RECORDS = Type.Object(
 );
 
 const IDS = Type.Array(Type.String(), { examples: [[exampleId(RESOURCES[0])]] });
+/** Ids or filters in a body, instead of parameters. */
+const NAMED = Type.Unsafe<{ ids?: readonly string[]; filters?: SentFields }>(Type.Object({}));
 const DELETION: Parameters<Filters> = [
   inQuery("id", "Ids, repeated or separated by commas.", IDS),
   OTHER_FILTERS,
@@ -311,6 +313,7 @@ function bulkDeleteOperations(resource: RoutedResource) {
       hidden: true,
       parses: true,
       parameters: [DELETION],
+      sends: content(NAMED),
       returns: DELETED_RECORDS,
       heavy: (_, call: Call, sent) => isHeavyWrite(call, sent!),
       run: (_, call: Call) => deleteRecords(call, resource),

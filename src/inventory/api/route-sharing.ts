@@ -48,12 +48,16 @@ const GRANTS = Type.Object(
   { $id: "Grants", description: "The owners and grants of a record." },
 );
 export type Grants = Type.Static<typeof GRANTS>;
+/** Rights to give to a user or a group, or to take. */
+type RequestedRights = { user?: string; group?: string } & Partial<Record<keyof typeof RIGHTS, boolean>>;
+
 function requested(name: "user" | "group") {
   const grantee = Type.Object({ [name]: Type.String({ description: "Name or id." }) });
   const examples = name === "user" ? { examples: [[{ user: "bob", view: true }]] } : {};
   const rights = Type.Partial(Type.Object(RIGHTS));
   const $id = name === "user" ? "UserGrants" : "GroupGrants";
-  return Type.Optional(Type.Array(Type.Intersect([grantee, rights]), { $id, ...examples }));
+  const shape = Type.Unsafe<RequestedRights>(Type.Intersect([grantee, rights]));
+  return Type.Optional(Type.Array(shape, { $id, ...examples }));
 }
 const flag = Type.Optional(Type.Boolean());
 const SHARED_RECORDS = Type.Object(

@@ -1,4 +1,4 @@
-import { type TObject, Type } from "typebox";
+import { Type } from "typebox";
 import type { JsonObject } from "../model/field.ts";
 import { recordAnswer, recordsAnswer } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
@@ -58,62 +58,67 @@ const DIVIDE = closed({
 const THAW = closed({});
 
 /** Actions on stock: consume, refill, aliquot, thaw. */
-export function stockOperations() {
-  return RESOURCES.filter(hasStock).flatMap((resource) => {
-    const { one } = makeNouns(resource);
-    return inList(resource, [
-      actionOperation(resource, "consume", {
-        summary: `Consume ${one}`,
-        description: "Takes an amount out. Concurrent requests add up.",
-        body: CONSUME,
-        work: (writer, item, body, { actor }) => consume(writer, item, Number(body.amount), actor),
-      }),
-      actionOperation(resource, "refill", {
-        summary: `Refill ${one}`,
-        body: REFILL,
-        work: (writer, item, body, { actor }) => refill(writer, item, body as never, actor),
-      }),
-      actionOperation(resource, "thaw", {
-        summary: `Count a freeze–thaw cycle of ${one}`,
-        body: THAW,
-        work: (writer, item, _body, { actor }) => thaw(writer, item, actor),
-      }),
-      aliquotOperation(resource),
-    ]);
-  });
-}
+export const stockOperations = () =>
+  RESOURCES.filter(hasStock).flatMap((resource) =>
+    inList(resource, [...amountOperations(resource), aliquotOperation(resource)]),
+  );
 
-interface Action {
-  summary: string;
-  description?: string;
-  body: TObject;
-  work: (writer: RecordWriter, item: StockItem, body: JsonObject, call: Call) => void;
-}
-
-function actionOperation(
-  resource: RoutedResource,
-  name: "consume" | "refill" | "thaw",
-  { body, work, ...texts }: Action,
-) {
-  return operation(`POST /api/v2/:list/:id/${name}/`, {
+function amountOperations(resource: RoutedResource) {
+  const { one } = makeNouns(resource);
+  const ofItem = {
     access: "signedIn",
-    ...texts,
     parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
-    body,
     returns: recordAnswer(DECLARED, resource),
     formats: RENDERED_CONTENT,
-    run: ({ params, body }, call: Call) =>
-      writeBatch(call, body as JsonObject, {
-        kind: "update",
-        work(writer) {
-          const item = findItem(call, resource, params.id, writer);
-          work(writer, item, body as JsonObject, call);
-          return item.rid;
-        },
-        respond: (rid) => showRecord(call, resource, rid, 200),
-      }),
-  });
+  } as const;
+  return [
+    operation("POST /api/v2/:list/:id/consume/", {
+      ...ofItem,
+      summary: `Consume ${one}`,
+      description: "Takes an amount out. Concurrent requests add up.",
+      body: CONSUME,
+      run: ({ params, body }, call: Call) =>
+        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+          consume(writer, item, Number(body.amount), call.actor),
+        ),
+    }),
+    operation("POST /api/v2/:list/:id/refill/", {
+      ...ofItem,
+      summary: `Refill ${one}`,
+      body: REFILL,
+      run: ({ params, body }, call: Call) =>
+        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+          refill(writer, item, body as never, call.actor),
+        ),
+    }),
+    operation("POST /api/v2/:list/:id/thaw/", {
+      ...ofItem,
+      summary: `Count a freeze–thaw cycle of ${one}`,
+      body: THAW,
+      run: ({ params, body }, call: Call) =>
+        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+          thaw(writer, item, call.actor),
+        ),
+    }),
+  ];
 }
+
+/** Changes the stock of a record, and shows the record. */
+const changeItem = (
+  call: Call,
+  { resource, id }: { resource: RoutedResource; id: string },
+  body: JsonObject,
+  change: (writer: RecordWriter, item: StockItem) => void,
+): Promise<Response> =>
+  writeBatch(call, body, {
+    kind: "update",
+    work(writer) {
+      const item = findItem(call, resource, id, writer);
+      change(writer, item);
+      return item.rid;
+    },
+    respond: (rid) => showRecord(call, resource, rid, 200),
+  });
 
 function aliquotOperation(resource: RoutedResource) {
   return operation("POST /api/v2/:list/:id/aliquots/", {

@@ -24,7 +24,7 @@ const PLAN = closed({
     Type.Object(
       {
         list: Type.Optional(
-          Type.Union((Object.keys(LEVEL_LISTS) as LevelList[]).map((list) => Type.Literal(list))),
+          Type.Unsafe<LevelList>(Type.Union(Object.keys(LEVEL_LISTS).map((list) => Type.Literal(list)))),
         ),
         name: Type.String({
           minLength: 1,

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from "typebox";
+import { type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import { ALIVE, and, compare, not, or } from "../model/condition.ts";
 import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
@@ -7,7 +7,8 @@ import { isFileFormat, parseListing, RIGHTS_PARAMETERS } from "../model/listing.
 import { type PageInfo, pageInfo } from "../model/page.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
 import { makeLabel } from "../model/metadata.ts";
-import { makeNouns, schemaName } from "../model/schema.ts";
+import type { JsonRecord } from "../model/record-schema.ts";
+import { makeNouns, schemaName, type SentFields } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   type DeletedFilter,
@@ -284,12 +285,14 @@ export function readableParent(call: Call, resource: Resource, id: string): Read
 }
 
 /** A record of a sub-resource in responses. */
-export function shownSchema(sub: SubResource): TSchema {
+export function shownSchema(sub: SubResource): TUnsafe<JsonRecord> {
   const members = Object.entries(listMembers(DECLARED, sub));
   const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
-  return Type.Object(
-    { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
-    { $id: schemaName(sub), description: `${capitalized(sub.name)} of a record.` },
+  return Type.Unsafe<JsonRecord>(
+    Type.Object(
+      { id: Type.String({ format: "uuid" }), ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO },
+      { $id: schemaName(sub), description: `${capitalized(sub.name)} of a record.` },
+    ),
   );
 }
 
@@ -297,15 +300,14 @@ const writable = (sub: SubResource) =>
   Object.entries(listMembers(DECLARED, sub)).filter(([, { write }]) => write !== "never");
 
 /** The body that creates a record of a sub-resource, or changes one. */
-function sentSchema(sub: SubResource, isChange: boolean): TSchema {
+function sentSchema(sub: SubResource, isChange: boolean): TUnsafe<SentFields> {
   const members = writable(sub).filter(([, { fixed }]) => !isChange || !fixed);
   const properties = members.map(([name, { schema, doc, write }]) => {
     const described = { ...schema, description: doc } as TSchema;
     return [name, write === "required" ? described : Type.Optional(described)];
   });
-  return Type.Object(Object.fromEntries(properties) as TProperties, {
-    $id: isChange ? `${schemaName(sub)}Changes` : `New${schemaName(sub)}`,
-  });
+  const $id = isChange ? `${schemaName(sub)}Changes` : `New${schemaName(sub)}`;
+  return Type.Unsafe<SentFields>(Type.Object(Object.fromEntries(properties) as TProperties, { $id }));
 }
 
 /** Metadata in response to OPTIONS, in the form of Django REST framework. */

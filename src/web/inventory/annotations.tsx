@@ -1,4 +1,3 @@
-import type { Json } from "../../inventory/model/field.ts";
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
@@ -7,8 +6,9 @@ import { Card, Tag } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
-import { findAnnotation, api, type FieldInfo } from "./declaration.ts";
+import { findAnnotation, type FieldInfo } from "./declaration.ts";
 import { formatText, parseInput, type RecordValue, Value } from "./record.tsx";
+import { deletePart, readParts } from "./read-list.ts";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { ValueInput } from "./value-input.tsx";
 
@@ -35,15 +35,19 @@ const makeAnnotationList = ({ of, row }: SubResourceProps, isSuperuser: boolean)
 
 export function Annotations(props: SubResourceProps) {
   const { of, row, onChanged } = props;
-  const path = api(of.name, `${row.id}/annotations/`);
-  const { loaded, reload, change } = useSubResource<{ results: Annotation[] }>(path, onChanged);
+  const params = { list: of.name, id: row.id, part: "annotations" };
+  const { loaded, reload, change } = useSubResource(
+    `annotations of ${row.id}`,
+    (signal) => readParts<Annotation>(params, {}, signal),
+    onChanged,
+  );
   const [isAdding, setAdding] = useState(false);
   const findTypeField = (type: string): FieldInfo | undefined =>
     of.annotations[findAnnotation(of, type) ?? ""];
   return (
     <Card
       title="Metadata"
-      count={loaded.value?.results.length}
+      count={loaded.value?.length}
       actions={
         row.mayChange && (
           <Button
@@ -59,7 +63,7 @@ export function Annotations(props: SubResourceProps) {
       }
     >
       <Loaded of={loaded}>
-        {({ results }) => (
+        {(results) => (
           <>
             <dl class="kv">
               {results.map(({ id, name, value, annotation_type_id }) => [
@@ -70,7 +74,7 @@ export function Annotations(props: SubResourceProps) {
                     <IconButton
                       icon="x"
                       label={`Remove ${findTypeField(annotation_type_id)?.label ?? name}`}
-                      onClick={() => void change("DELETE", `${id}/`, "Removed.")}
+                      onClick={() => void change(() => deletePart(params, id), "Removed.")}
                     />
                   )}
                 </dd>,
@@ -118,7 +122,7 @@ function AddAnnotation(props: SubResourceProps & { existing: readonly Annotation
       ? existing.find(({ annotation_type_id }) => annotation_type_id === field.annotation!.id)
       : undefined;
   const form = useSubmission(async () => {
-    const sent = parseInput(value, field) as Json;
+    const sent = parseInput(value, field);
     const body = { annotation_type_id: field.annotation!.id, value: sent };
     const params = { list: of.name, id: row.id, part: "annotations" };
     if (replaced)

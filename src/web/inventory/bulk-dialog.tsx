@@ -1,3 +1,4 @@
+import type { Json } from "../../inventory/model/field.ts";
 import { useState } from "preact/hooks";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
@@ -29,7 +30,7 @@ import {
   Value,
   PlainValue,
 } from "./record.tsx";
-import { ShareForm, shareRequest } from "./sharing.tsx";
+import { type GrantChanges, ShareForm, shareRequest } from "./sharing.tsx";
 import { ExposedRecords } from "./sharing-confirmation.tsx";
 import { ValueInput } from "./value-input.tsx";
 import {
@@ -95,7 +96,7 @@ export function BulkDialog(props: BulkProps) {
 }
 
 interface EditProps extends BulkProps {
-  onReady: (values: Record<string, unknown>) => void;
+  onReady: (values: Record<string, Json>) => void;
   /** Moves records with these ids into the free slots of a location. */
   onFill: (location: string, ids: readonly string[]) => void;
 }
@@ -183,7 +184,9 @@ async function selectedIds(of: Declaration, selected: Selected): Promise<readonl
 /** The API shares at most this many records at once. */
 const MAX_SHARED = 10_000;
 
-function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
+function ShareDialog(
+  props: BulkProps & { onReady: (request: GrantChanges, ids: readonly string[]) => void },
+) {
   const { of, selected, count, onClose, onReady } = props;
   return (
     <Dialog title={`Share ${pluralize(count, "record")}`} onClose={onClose}>

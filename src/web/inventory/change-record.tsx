@@ -1,11 +1,12 @@
+import type { SentFields } from "../../inventory/api/list-operations.ts";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime } from "../format.tsx";
-import { ApiError, send } from "../request.ts";
-import { api, type Declaration, findField } from "./declaration.ts";
+import { ApiError, callForResponse } from "../request.ts";
+import { type Declaration, findField } from "./declaration.ts";
 import { formatText, readRecord, type Row, toRow, WHOLE } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 
@@ -13,7 +14,7 @@ interface Conflict {
   /** The record as it is now. */
   now: Row;
   /** The fields that were to be written. */
-  changed: Record<string, unknown>;
+  changed: SentFields;
 }
 
 /** Saves changes to a record; where somebody else has changed it meanwhile, `dialog` asks which to keep. */
@@ -29,11 +30,11 @@ export function useRecordChange(props: {
   const { of, row, onSaved, onClose } = props;
   const [conflict, setConflict] = useState<Conflict | null>(null);
   /** @throws ApiError */
-  const save = async (changed: Record<string, unknown>, version = row.version): Promise<void> => {
+  const save = async (changed: SentFields, version = row.version): Promise<void> => {
     const headers = version === undefined ? undefined : { "If-Match": `"${version}"` };
-    const path = api(of.name, `${row.id}/`);
     try {
-      const response = await send("PATCH", path, {
+      const response = await callForResponse("PATCH /api/v2/:list/:id/", {
+        params: { list: of.name, id: row.id },
         query: WHOLE,
         body: changed,
         ...(headers && { headers }),

@@ -5,8 +5,9 @@ import { SelectField } from "../components/field.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
 import { formatTime } from "../format.tsx";
-import { call, send } from "../request.ts";
-import { findAnnotation, api, type Declaration, findField } from "./declaration.ts";
+import { callForResponse } from "../request.ts";
+import { readParts } from "./read-list.ts";
+import { findAnnotation, type Declaration, findField } from "./declaration.ts";
 import type { Change } from "./history.tsx";
 import {
   formatText,
@@ -69,7 +70,12 @@ export function CompareDialog(props: CompareProps) {
   const canRestore = row.mayChange && version !== row.version;
   const restore = (): Promise<void> =>
     write(
-      () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: { version } }),
+      () =>
+        callForResponse("POST /api/v2/:list/:id/restore/", {
+          params: { list: of.name, id: row.id },
+          query: WHOLE,
+          body: { version },
+        }),
       `Restored version ${version}.`,
       onUndone,
       async (response) => {
@@ -98,22 +104,23 @@ export function CompareDialog(props: CompareProps) {
   );
 }
 
-interface Annotated {
-  results: { annotation_type_id: string; value: RecordValue }[];
+interface Annotation {
+  annotation_type_id: string;
+  value: RecordValue;
 }
 
 const readAnnotations = (of: Declaration, id: string, batch: string, signal: AbortSignal) =>
-  call("GET /api/v2/:list/:id/:part/", {
-    params: { list: of.name, id, part: "annotations" },
-    query: { as_of: batch, page_size: "max" },
+  readParts<Annotation>(
+    { list: of.name, id, part: "annotations" },
+    { as_of: batch, page_size: "max" },
     signal,
-  }) as Promise<object> as Promise<Annotated>;
+  );
 
 /** A record as a batch left it, with its annotations, also of types that are no longer used. */
 async function readVersion(of: Declaration, id: string, batch: string, signal: AbortSignal): Promise<Row> {
-  const [row, { results }] = await Promise.all([
+  const [row, results] = await Promise.all([
     readRecord(of.name, id, signal, { as_of: batch }),
-    of.guarded ? readAnnotations(of, id, batch, signal) : { results: [] },
+    of.guarded ? readAnnotations(of, id, batch, signal) : [],
   ]);
   const annotations = results.flatMap(({ annotation_type_id, value }) => {
     const name = findAnnotation(of, annotation_type_id);

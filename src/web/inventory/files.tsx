@@ -6,6 +6,8 @@ import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { formatSize, Time } from "../format.tsx";
+import { call, callForResponse } from "../request.ts";
+import { readRows } from "./read-list.ts";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 interface Attachment {
@@ -47,7 +49,11 @@ function Preview({ file: { id, name, media_type, size } }: { file: Attachment })
 export function Files({ of, row, onChanged }: SubResourceProps) {
   const [app, model] = of.model.split(".");
   const query = { app, model, object_id: row.id };
-  const { loaded: files, change } = useSubResource<Attachment[]>(PATH, onChanged, query);
+  const { loaded: files, change } = useSubResource(
+    `files of ${row.id}`,
+    async (signal) => readRows<Attachment>(await call("GET /api/v2/attachments/", { query, signal })),
+    onChanged,
+  );
   const [isBusy, setBusy] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const add = async (chosen: FileList | null | undefined): Promise<void> => {
@@ -55,8 +61,11 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
     for (const file of chosen ?? []) {
       const body = new FormData();
       body.append("file", file);
-      const put = (all: Attachment[], added: Attachment): Attachment[] => [...all, added];
-      await change("POST", "", `Added ${file.name}.`, body, put);
+      await change(
+        () => callForResponse("POST /api/v2/attachments/", { query, body }),
+        `Added ${file.name}.`,
+        (all, added) => [...all, ...readRows<Attachment>([added])],
+      );
     }
     setBusy(false);
   };
@@ -86,7 +95,12 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
                   <IconButton
                     icon="trash-2"
                     label={`Delete ${file.name}`}
-                    onClick={() => void change("DELETE", `${file.id}/`, `Deleted ${file.name}.`)}
+                    onClick={() =>
+                      void change(
+                        () => callForResponse("DELETE /api/v2/attachments/:id/", { params: { id: file.id } }),
+                        `Deleted ${file.name}.`,
+                      )
+                    }
                   />
                 )}
               </li>

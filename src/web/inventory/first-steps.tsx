@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { send } from "../request.ts";
+import { callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
 import { pagePath, listTitle } from "./declaration.ts";
 import { showDone } from "./write-record.ts";
@@ -55,7 +55,7 @@ function LoadSample({ onLoaded }: { onLoaded: () => void }) {
   const load = async (): Promise<void> => {
     setBusy(true);
     await withErrorToast(async () => {
-      const response = await send("POST", "/api/v2/sample/");
+      const response = await callForResponse("POST /api/v2/sample/");
       showDone("Loaded the sample data.", response, onLoaded);
       onLoaded();
     });

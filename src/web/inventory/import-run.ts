@@ -1,6 +1,5 @@
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { type Answer, call, send } from "../request.ts";
-import { api } from "./declaration.ts";
+import { type Answer, call, callForResponse } from "../request.ts";
 
 /** Imports run in the background of the server. */
 
@@ -35,7 +34,13 @@ export async function startImport(segment: string, file: File, options: ImportOp
 /** All changes of existing records that an import would make, as CSV. @throws ApiError */
 export async function downloadChanges(segment: string, file: File, options: ImportOptions): Promise<Blob> {
   const query = { ...makeQuery(options), dry_run: "1", format: "csv" };
-  return (await send("POST", api(segment, "import/"), { query, body: makeBody(file) })).blob();
+  return (
+    await callForResponse("POST /api/v2/:list/import/", {
+      params: { list: segment },
+      query,
+      body: makeBody(file),
+    })
+  ).blob();
 }
 
 const makeQuery = ({ isDryRun, match, mapping }: ImportOptions) => ({

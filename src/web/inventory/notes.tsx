@@ -4,8 +4,8 @@ import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
-import { send } from "../request.ts";
-import { api } from "./declaration.ts";
+import { callForResponse } from "../request.ts";
+import { deletePart, readParts, readRows } from "./read-list.ts";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { showDone } from "./write-record.ts";
 
@@ -17,23 +17,33 @@ interface Note {
 }
 
 export function Notes({ of, row, onChanged }: SubResourceProps) {
-  const path = api(of.name, `${row.id}/notes/`);
-  const { loaded: notes, reload, change } = useSubResource<{ results: Note[] }>(path, onChanged);
+  const params = { list: of.name, id: row.id, part: "notes" };
+  const {
+    loaded: notes,
+    reload,
+    change,
+  } = useSubResource(`notes of ${row.id}`, (signal) => readParts<Note>(params, {}, signal), onChanged);
   const [editing, setEditing] = useState<string | null>(null);
-  const save = async (method: "POST" | "PATCH", id: string | null, content: string): Promise<void> => {
-    const response = await send(method, id === null ? path : `${path}${id}/`, { body: { content } });
-    const saved = (await response.json()) as Note;
-    notes.update(({ results }) => ({
-      results: id === null ? [...results, saved] : results.map((note) => (note.id === id ? saved : note)),
-    }));
+  const save = async (id: string | null, content: string): Promise<void> => {
+    const body = { content };
+    const response = await (id === null
+      ? callForResponse("POST /api/v2/:list/:id/:part/", { params, body })
+      : callForResponse("PATCH /api/v2/:list/:id/:part/:sub_id/", {
+          params: { ...params, sub_id: id },
+          body,
+        }));
+    const [saved] = readRows<Note>([await response.json()]);
+    notes.update((all) =>
+      id === null ? [...all, saved] : all.map((note) => (note.id === id ? saved : note)),
+    );
     setEditing(null);
     showDone(id === null ? "Note added." : "Note changed.", response, reload);
     onChanged();
   };
   return (
-    <Card title="Notes" count={notes.value?.results.length}>
+    <Card title="Notes" count={notes.value?.length}>
       <Loaded of={notes}>
-        {({ results }) => (
+        {(results) => (
           <>
             {results.map((note) =>
               editing === note.id ? (
@@ -42,7 +52,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                   label="Edit note"
                   content={note.content}
                   submit="Save"
-                  onSubmit={(content) => save("PATCH", note.id, content)}
+                  onSubmit={(content) => save(note.id, content)}
                   onCancel={() => setEditing(null)}
                 />
               ) : (
@@ -58,7 +68,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                         <IconButton
                           icon="trash-2"
                           label="Delete the note"
-                          onClick={() => void change("DELETE", `${note.id}/`, "Note deleted.")}
+                          onClick={() => void change(() => deletePart(params, note.id), "Note deleted.")}
                         />
                       </>
                     )}
@@ -72,7 +82,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                   label="New note"
                   content=""
                   submit="Add note"
-                  onSubmit={(content) => save("POST", null, content)}
+                  onSubmit={(content) => save(null, content)}
                 />
               </div>
             )}

@@ -8,10 +8,9 @@ import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { snapshot } from "../offline/device.ts";
 import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
-import { isUnreachable, send } from "../request.ts";
+import { isUnreachable, callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
 import {
-  api,
   parseConstant,
   type Declaration,
   declaration,
@@ -194,8 +193,12 @@ function CreateDialog(props: {
   const form = useSubmission(async () => {
     const given = Object.entries(values).filter(([, value]) => value !== "");
     const query = { response_format: "flat", fields: [...new Set(["id", to.key])].join(",") };
-    const response = await send("POST", api(segment), { query, body: Object.fromEntries(given) });
-    const { results } = (await response.json()) as { results: Record<string, string> };
+    const response = await callForResponse("POST /api/v2/:list/", {
+      params: { list: segment },
+      query,
+      body: Object.fromEntries(given),
+    });
+    const results = (await response.json()).results as Record<string, string>;
     showDone(`Created ${results[to.key]}.`, response, () => {});
     onClose();
     const value = to.printed === "key" ? results[to.key] : results.id;

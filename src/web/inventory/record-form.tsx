@@ -1,3 +1,4 @@
+import type { Json } from "../../inventory/model/field.ts";
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
@@ -113,7 +114,7 @@ interface RecordFormProps {
   values?: Record<string, string>;
   submit: string;
   /** Sends the changed fields. @throws ApiError */
-  onSubmit: (changed: Record<string, unknown>) => Promise<void>;
+  onSubmit: (changed: Record<string, Json>) => Promise<void>;
   onCancel: () => void;
 }
 

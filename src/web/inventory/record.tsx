@@ -1,3 +1,5 @@
+import type { Json } from "../../inventory/model/field.ts";
+import type { JsonRecord } from "../../inventory/api/list-operations.ts";
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { pluralize, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
@@ -48,9 +50,9 @@ export interface Page {
 /** Properties are objects; columns across references are plain values. */
 type Nested = Record<string, { value: RecordValue; category: "property" } | RecordValue>;
 
-export function toRow(nested: Nested): Row {
+export function toRow(record: Nested | JsonRecord): Row {
   const values: Record<string, RecordValue> = {};
-  for (const [name, property] of Object.entries(nested)) {
+  for (const [name, property] of Object.entries(record as Nested)) {
     const isProperty = property !== null && typeof property === "object" && "category" in property;
     const value = isProperty ? property.value : property;
     // Users are shown by their username.
@@ -196,7 +198,7 @@ const formatValues = (values: readonly unknown[]): string[] =>
       : formatText(Array.isArray(each) ? each[0] : each),
   );
 
-function parseLines(input: string, kind: "pairs" | "texts"): unknown[] {
+function parseLines(input: string, kind: "pairs" | "texts"): Json[] {
   const lines = input.split("\n").filter((line) => line.trim() !== "");
   if (kind === "texts") return lines.map((line) => line.trim());
   return lines.map((line) => {
@@ -206,9 +208,9 @@ function parseLines(input: string, kind: "pairs" | "texts"): unknown[] {
 }
 
 /** @throws ApiError */
-export function parseJson(input: string, label: string): unknown {
+export function parseJson(input: string, label: string): Json {
   try {
-    return JSON.parse(input);
+    return JSON.parse(input) as Json;
   } catch (error) {
     throw new ApiError(
       400,
@@ -219,7 +221,7 @@ export function parseJson(input: string, label: string): unknown {
 }
 
 /** The content of a form field as requests contain it. @throws ApiError for invalid JSON */
-export function parseInput(input: string, field: FieldInfo): unknown {
+export function parseInput(input: string, field: FieldInfo): Json {
   if (field.annotation && input === "") return null;
   if (field.annotation?.multiple) return input.split("\n").filter((line) => line.trim() !== "");
   if (field.kind === "flag") return input === "true";

@@ -8,7 +8,8 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
-import { api, type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
+import { call, callForResponse, type CallOptions } from "../request.ts";
+import { type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
 import { searchRecords } from "./picker.tsx";
 import { formatText, recordName, type Row } from "./record.tsx";
 import { useSubResource } from "./sub-resource.ts";
@@ -32,7 +33,10 @@ export const levelName = (rights: Parameters<typeof highestLevel>[0]): string =>
   LEVELS.find(({ value }) => value === highestLevel(rights))!.name;
 
 /** The body of a request that gives one user or group a permission; null removes it. */
-export const shareRequest = (kind: Kind, name: string, level: Level | null): object => ({
+/** Permissions to give or take. */
+export type GrantChanges = CallOptions<"PATCH /api/v2/:list/:id/permissions/">["body"];
+
+export const shareRequest = (kind: Kind, name: string, level: Level | null): GrantChanges => ({
   [`${kind}s`]: [
     {
       [kind]: name,
@@ -120,7 +124,12 @@ export const AccessCard = (props: AccessCardProps) =>
 
 function SharedAccess(props: AccessCardProps) {
   const { of, row, isSharing, onChanged, onShare } = props;
-  const grants = useSubResource<Grants>(api(of.name, `${row.id}/permissions/`), onChanged);
+  const params = { list: of.name, id: row.id };
+  const grants = useSubResource<Grants>(
+    `grants of ${row.id}`,
+    (signal) => call("GET /api/v2/:list/:id/permissions/", { params, signal }),
+    onChanged,
+  );
   return (
     <Card
       title="Access"
@@ -170,8 +179,16 @@ function SharingDialog(props: {
   onClose: () => void;
 }) {
   const { of, row, access, onClose } = props;
-  const change = (body: object, done: string): Promise<void> =>
-    access.change("PATCH", "", done, body, (_before, now: Grants) => now);
+  const change = (body: GrantChanges, done: string): Promise<void> =>
+    access.change(
+      () =>
+        callForResponse("PATCH /api/v2/:list/:id/permissions/", {
+          params: { list: of.name, id: row.id },
+          body,
+        }),
+      done,
+      (_before, now) => now,
+    );
   return (
     <Dialog title={`Share ${recordName(of, row)}`} onClose={onClose} wide>
       <ShareForm
@@ -233,7 +250,7 @@ function Share(props: {
   name: string;
   title: string;
   rights: Rights;
-  change: (body: object, done: string) => Promise<void>;
+  change: (body: GrantChanges, done: string) => Promise<void>;
 }) {
   const { kind, name, title, rights, change } = props;
   return (

@@ -4,9 +4,9 @@ import { FormDialog, type FormField } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Meter } from "../components/progress.tsx";
 import { daysUntil, Time } from "../format.tsx";
-import { send } from "../request.ts";
+import { callForResponse } from "../request.ts";
 import { useAmounts } from "./amounts.ts";
-import { api, type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
+import { type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
 import { formatText, type Row, toRow, findShortage, findSuffix, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
@@ -30,9 +30,10 @@ function Stock(props: StockProps) {
   const [action, setAction] = useState<Action | null>(null);
   const { values } = row;
   const isTracked = values.amount !== null;
+  const params = { list: of.name, id: row.id };
   const thaw = (): Promise<void> =>
     write(
-      () => send("POST", api(of.name, `${row.id}/thaw/`), { query: WHOLE, body: {} }),
+      () => callForResponse("POST /api/v2/:list/:id/thaw/", { params, query: WHOLE }),
       "Counted a freeze–thaw cycle.",
       onUndone,
       async (response) => onSaved(toRow(await response.json())),
@@ -178,8 +179,10 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
       onSubmit={async ({ amount, ...values }) => {
         const others = Object.entries(values).filter(([, value]) => value !== "");
         const body = { amount: Number(amount), ...(isRefill ? Object.fromEntries(others) : {}) };
-        const path = api(of.name, `${row.id}/${action.toLowerCase()}/`);
-        const response = await send("POST", path, { query: WHOLE, body });
+        const response = await callForResponse(
+          isRefill ? "POST /api/v2/:list/:id/refill/" : "POST /api/v2/:list/:id/consume/",
+          { params: { list: of.name, id: row.id }, query: WHOLE, body },
+        );
         const saved = toRow(await response.json());
         const left = `${String(saved.values.amount)}${findSuffix(of, saved, "amount")}`;
         showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
@@ -213,7 +216,10 @@ function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: (
           ...(amount ? { amount: Number(amount) } : {}),
           ...(name ? { name } : {}),
         };
-        const response = await send("POST", api(of.name, `${row.id}/aliquots/`), { body });
+        const response = await callForResponse("POST /api/v2/:list/:id/aliquots/", {
+          params: { list: of.name, id: row.id },
+          body,
+        });
         showDone(`Made ${count} aliquots.`, response, onUndone);
         onUndone();
       }}

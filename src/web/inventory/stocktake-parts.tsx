@@ -5,13 +5,13 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
-import { api, pagePath, listSingular } from "./declaration.ts";
+import { pagePath, listSingular } from "./declaration.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { call, isUnreachable, send } from "../request.ts";
+import { call, isUnreachable, callForResponse } from "../request.ts";
 import { type Preview, showDone } from "./write-record.ts";
 
 /** A scan with the server's verdict, or one that waits for it. */
@@ -217,7 +217,8 @@ export function ApplyDialog(props: {
       onClose();
       return true;
     }
-    const response = await send("POST", api(LIST, `${id}/apply/`), {
+    const response = await callForResponse("POST /api/v2/:list/:id/apply/", {
+      params: { list: LIST, id },
       body,
       query: { confirm: preview.value?.confirm },
     });

@@ -1,5 +1,5 @@
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
-import { send } from "../request.ts";
+import type { TypedResponse } from "../request.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Row } from "./record.tsx";
 import { write } from "./write-record.ts";
@@ -11,29 +11,25 @@ export interface SubResourceProps {
   onChanged: () => void;
 }
 
-/** The notes, files, annotations or permissions of a record at `path`, and their writes. */
+/** The notes, files, annotations or permissions of a record, and their writes. */
 interface SubResource<T> {
   loaded: Loadable<T>;
   reload: () => void;
-  /** Writes below `path`; `put` puts the answer into the loaded value, without it all is loaded again. */
+  /** Writes one of them; `put` puts the answer into the loaded value, without it all is loaded again. */
   change: <Answer>(
-    method: string,
-    rest: string,
+    request: () => Promise<TypedResponse<Answer>>,
     done: string,
-    body?: object,
     put?: (value: T, answer: Answer) => T,
   ) => Promise<void>;
 }
 
+/** @param key identifies what `load` loads */
 export function useSubResource<T>(
-  path: string,
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
   onChanged: () => void,
-  query: Record<string, string | undefined> = {},
 ): SubResource<T> {
-  const loaded = useLoaded(
-    `${path} ${JSON.stringify(query)}`,
-    async (signal) => (await send("GET", path, { query, signal })).json() as Promise<T>,
-  );
+  const loaded = useLoaded(key, load);
   const reload = (): void => {
     loaded.reload();
     onChanged();
@@ -41,18 +37,13 @@ export function useSubResource<T>(
   return {
     loaded,
     reload,
-    change: (method, rest, done, body, put) =>
-      write(
-        () => send(method, path + rest, { query, body }),
-        done,
-        reload,
-        put === undefined
-          ? reload
-          : async (response) => {
-              const answer = await response.json();
-              loaded.update((value) => put(value, answer));
-              onChanged();
-            },
-      ),
+    change: (request, done, put) => {
+      if (!put) return write(request, done, reload);
+      return write(request, done, reload, async (response) => {
+        const answer = await response.json();
+        loaded.update((value) => put(value, answer));
+        onChanged();
+      });
+    },
   };
 }

@@ -9,9 +9,9 @@ import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
-import { send } from "../request.ts";
+import { callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
-import { api, LISTS, referenceTo, listSingular, listTitle } from "./declaration.ts";
+import { LISTS, referenceTo, listSingular, listTitle } from "./declaration.ts";
 import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
 import { Picker } from "./picker.tsx";
 import { USABLE_RECORDS } from "./value-input.tsx";
@@ -65,7 +65,10 @@ async function move(node: Node, into: Node, onMoved: () => void): Promise<void> 
   const field = fields[into.segment];
   const earlier = Object.values(fields).slice(0, Object.values(fields).indexOf(field));
   const body = { ...Object.fromEntries(earlier.map((name) => [name, null])), [field]: into.id };
-  const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
+  const response = await callForResponse("PATCH /api/v2/:list/:id/", {
+    params: { list: node.segment, id: node.id },
+    body,
+  });
   showDone(`Moved ${node.name} to ${into.name}.`, response, onMoved);
   onMoved();
 }

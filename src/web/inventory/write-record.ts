@@ -1,7 +1,8 @@
+import type { Json } from "../../inventory/model/field.ts";
 import type { Exposure } from "../../inventory/records/exposure.ts";
 import { showToast, withErrorToast } from "../components/toast.tsx";
-import { call, send } from "../request.ts";
-import { api } from "./declaration.ts";
+import { call, callForResponse } from "../request.ts";
+import type { GrantChanges } from "./sharing.tsx";
 import type { Filters } from "./list-address.ts";
 
 /** Writes. Each is a batch that can be undone. */
@@ -32,11 +33,11 @@ export function showBatch(text: string, batch: string | null, onUndone: () => vo
 }
 
 /** Sends a write, shows the outcome with Undo, and returns the response; shows the error if it fails. */
-export const write = (
-  request: () => Promise<Response>,
+export const write = <Sent extends Response>(
+  request: () => Promise<Sent>,
   done: string,
   onUndone: () => void,
-  onDone: (response: Response) => unknown = onUndone,
+  onDone: (response: Sent) => unknown = onUndone,
 ): Promise<void> =>
   withErrorToast(async () => {
     const response = await request();
@@ -68,10 +69,10 @@ export interface BulkChange {
   segment: string;
   selected: Selected;
   change:
-    | { kind: "values"; values: Record<string, unknown> }
+    | { kind: "values"; values: Record<string, Json> }
     | { kind: "delete" }
     /** Only for records named by their ids. */
-    | { kind: "share"; request: object }
+    | { kind: "share"; request: GrantChanges }
     /** Only for records named by their ids: moves them into the free slots of a location, in order. */
     | { kind: "fill"; location: string };
 }
@@ -82,18 +83,25 @@ export const PREVIEW_SIZE = 20;
 function run({ segment, selected, change }: BulkChange, options: Record<string, string>): Promise<Response> {
   const ids = "ids" in selected ? selected.ids : undefined;
   const query = { ...("ids" in selected ? {} : selected.filters), ...options };
+  const params = { list: segment };
   switch (change.kind) {
     case "delete":
-      return send("POST", api(segment, "bulk_delete/"), { query, ...(ids ? { body: { ids } } : {}) });
+      return callForResponse("POST /api/v2/:list/bulk_delete/", { params, query, body: ids && { ids } });
     case "fill":
-      return send("POST", api("locations", `${change.location}/free_slots/`), {
+      return callForResponse("POST /api/v2/:list/:id/free_slots/", {
+        params: { list: "locations", id: change.location },
         query,
-        body: { records: ids },
+        body: { records: ids ?? [] },
       });
     case "share":
-      return send("PATCH", api(segment, "permissions/"), { query, body: { ids, ...change.request } });
+      return callForResponse("PATCH /api/v2/:list/permissions/", {
+        params,
+        query,
+        body: { ids: ids ?? [], ...change.request },
+      });
     case "values":
-      return send("PATCH", api(segment), {
+      return callForResponse("PATCH /api/v2/:list/", {
+        params,
         query,
         body: ids ? { items: ids, ...change.values } : change.values,
         headers: { Prefer: "return=minimal" },

@@ -1,5 +1,6 @@
 import type { Movable } from "../inventory/box/slots.ts";
-import type { Answer, SendRequest } from "./queue.ts";
+import type { Caller } from "../request.ts";
+import type { Answer } from "./queue.ts";
 
 /** Records put into a location or taken out of one, if they are still as they were seen. */
 export interface Move {
@@ -14,29 +15,30 @@ export interface MovedRecord extends Movable {
   position: string;
 }
 
-/** The request that makes a move. The key is for several records; for one, If-Match does the same. */
-export function moveRequest(
+/** Sends the request that makes a move. The key is for several records; for one, If-Match does the same. */
+export function requestMove<Result>(
   { location, records }: Pick<Move, "location" | "records">,
   key: string,
-): Parameters<SendRequest> {
+  call: Caller<Result>,
+): Result {
   const [{ segment, id, version, position }] = records;
   if (records.length === 1)
-    return [
-      "PATCH",
-      `/api/v2/${segment}/${id}/`,
-      {
-        body: { location: location?.id ?? null, position },
-        headers: { "If-Match": `"${version}"` },
-        query: { fields: "version", response_format: "flat" },
-      },
-    ];
+    return call("PATCH /api/v2/:list/:id/", {
+      params: { list: segment, id },
+      body: { location: location?.id ?? null, position },
+      headers: { "If-Match": `"${version}"` },
+      query: { fields: "version", response_format: "flat" },
+    });
   const body = {
     records: records.map((record) => record.id),
     positions: records.map((record) => record.position),
     versions: records.map((record) => record.version),
   };
-  const headers = { "Idempotency-Key": key };
-  return ["POST", `/api/v2/locations/${location!.id}/free_slots/`, { body, headers }];
+  return call("POST /api/v2/:list/:id/free_slots/", {
+    params: { list: "locations", id: location!.id },
+    body,
+    headers: { "Idempotency-Key": key },
+  });
 }
 
 /** The versions of the moved records, by their ids, in the server's answer. */

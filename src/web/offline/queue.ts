@@ -1,8 +1,13 @@
+import { fillPath } from "../address.ts";
+import type { Caller } from "../request.ts";
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
-import { withVersions, type Move, moveRequest, type Versions, readVersions } from "./move.ts";
+import { withVersions, type Move, requestMove, type Versions, readVersions } from "./move.ts";
 
 /** Changes made without a network. They are sent in order; rejected ones stay until the user decides. */
+
+/** The address of the stocktakes. */
+const LIST = "stocktakes";
 
 /** A stocktake begun without a network. It has an id of this device until the server has given it one. */
 export interface StocktakeStart {
@@ -62,6 +67,17 @@ export type SendRequest = (
   path: string,
   options?: { body?: unknown; headers?: Record<string, string>; query?: Record<string, string> },
 ) => Promise<Answer>;
+
+/** Calls operations with a function that sends requests. */
+const callWith =
+  (send: SendRequest): Caller<Promise<Answer>> =>
+  (key, ...[given]) => {
+    const { params, ...options } = (given ?? {}) as Parameters<SendRequest>[2] & {
+      params?: Record<string, string>;
+    };
+    const [method, path] = key.split(" ");
+    return send(method, fillPath(path, params), options);
+  };
 
 const queueKey = (person: string): string => `queue ${person}`;
 
@@ -197,7 +213,7 @@ const rejected = ({ status, body }: Answer): Outcome =>
   isTemporary(status) ? "later" : { conflict: { status, message: messageIn(status, body) } };
 
 async function sendMove(move: Move, key: string, send: SendRequest): Promise<Outcome> {
-  const answer = await send(...moveRequest(move, key));
+  const answer = await requestMove(move, key, callWith(send));
   if (isDone(answer.status)) return { versions: readVersions(answer.body, move) };
   return answer.status === 412 ? compareWithNow(move, send) : rejected(answer);
 }
@@ -210,7 +226,7 @@ async function compareWithNow(move: Move, send: SendRequest): Promise<Outcome> {
   const query = { fields: "version,location,location__unique_path,position,modified_by", ...FLAT };
   const found: Answer["body"][] = [];
   for (const { segment, id } of move.records) {
-    const answer = await send("GET", `/api/v2/${segment}/${id}/`, { query });
+    const answer = await callWith(send)("GET /api/v2/:list/:id/", { params: { list: segment, id }, query });
     if (!isDone(answer.status)) return rejected(answer);
     found.push(recordIn(answer.body));
   }
@@ -233,7 +249,8 @@ async function sendStart(
   key: string,
   send: SendRequest,
 ): Promise<Outcome> {
-  const answer = await send("POST", "/api/v2/stocktakes/", {
+  const answer = await callWith(send)("POST /api/v2/:list/", {
+    params: { list: LIST },
     body: { name: stocktake.name, location },
     headers: { "Idempotency-Key": key },
     query: { fields: "id", ...FLAT },
@@ -247,7 +264,8 @@ async function sendApplication(
   key: string,
   send: SendRequest,
 ): Promise<Outcome> {
-  const answer = await send("POST", `/api/v2/stocktakes/${stocktake.id}/apply/`, {
+  const answer = await callWith(send)("POST /api/v2/:list/:id/apply/", {
+    params: { list: LIST, id: stocktake.id },
     body: { missing: "keep" },
     headers: { "Idempotency-Key": key },
   });
@@ -255,7 +273,8 @@ async function sendApplication(
 }
 
 async function sendScan(change: StocktakeScan, key: string, send: SendRequest): Promise<Outcome> {
-  const answer = await send("POST", `/api/v2/stocktakes/${change.stocktake.id}/scans/`, {
+  const answer = await callWith(send)("POST /api/v2/:list/:id/scans/", {
+    params: { list: LIST, id: change.stocktake.id },
     body: { codes: [change.code], place: change.place?.id ?? null },
     headers: { "Idempotency-Key": key },
   });
@@ -264,7 +283,10 @@ async function sendScan(change: StocktakeScan, key: string, send: SendRequest): 
 
 /** Removes a scan; succeeds if another user has removed it before. */
 async function sendRemoval({ stocktake, code }: StocktakeRemoval, send: SendRequest): Promise<Outcome> {
-  const answer = await send("DELETE", `/api/v2/stocktakes/${stocktake.id}/scans/`, { query: { code } });
+  const answer = await callWith(send)("DELETE /api/v2/:list/:id/scans/", {
+    params: { list: LIST, id: stocktake.id },
+    query: { code },
+  });
   return isDone(answer.status) || answer.status === 404 ? {} : rejected(answer);
 }
 

@@ -8,9 +8,9 @@ import {
   type Stored,
 } from "../inventory/box/slots.ts";
 import { showDone } from "../inventory/write-record.ts";
-import { call, isUnreachable, send } from "../request.ts";
+import { call, callForResponse, isUnreachable } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
-import { withVersions, type Move, type MovedRecord, moveRequest, readVersions } from "./move.ts";
+import { withVersions, type Move, type MovedRecord, requestMove, readVersions } from "./move.ts";
 import type { Answer } from "./queue.ts";
 import { slotsIn } from "./known-slots.ts";
 import { findCode } from "./snapshot.ts";
@@ -63,8 +63,7 @@ export const moveRecords = (
   ...records: readonly MovedRecord[]
 ): Promise<Response | null> =>
   sendOrWait({ kind: "move", location, records }, async () => {
-    const [method, path, options] = moveRequest({ location, records }, crypto.randomUUID());
-    const response = await send(method, path, options);
+    const response = await requestMove({ location, records }, crypto.randomUUID(), callForResponse);
     const versions = readVersions((await response.clone().json()) as Answer["body"], { records });
     await keepMove(withVersions({ location, records }, versions));
     return response;

@@ -1,4 +1,4 @@
-import { isUnreachable, send } from "../request.ts";
+import { isUnreachable, callForResponse } from "../request.ts";
 import { addChange, deviceStore, sendOrWait, snapshot, waitingChanges, worksOffline } from "./device.ts";
 import type { Count, LoggedScan } from "../inventory/stocktake-parts.tsx";
 import { isAbout, type QueuedChange, type StocktakeScan } from "./queue.ts";
@@ -75,7 +75,10 @@ export async function removeScan({ id, name }: { id: string; name: string }, cod
   const known = await snapshot();
   const [record] = known ? findCode(known, code) : [];
   await sendOrWait({ kind: "remove", stocktake: { id, name }, code, name: record?.name ?? null }, () =>
-    send("DELETE", `/api/v2/stocktakes/${id}/scans/`, { query: { code } }),
+    callForResponse("DELETE /api/v2/:list/:id/scans/", {
+      params: { list: "stocktakes", id },
+      query: { code },
+    }),
   );
 }
 

@@ -8,10 +8,10 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount } from "../format.tsx";
-import { api, makeCrumb } from "../inventory/declaration.ts";
+import { makeCrumb } from "../inventory/declaration.ts";
 import { parseFilters } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { call, send } from "../request.ts";
+import { call, callForResponse } from "../request.ts";
 import { download } from "../download.ts";
 import { countRecords } from "../inventory/read-list.ts";
 
@@ -36,9 +36,17 @@ function InventoryLabels() {
   );
 }
 
+const readSymbol = (query: URLSearchParams): "qr" | "code128" =>
+  query.get("symbol") === "code128" ? "code128" : "qr";
+
+/** Of label printers, in dots per inch. */
+const listResolutions = (sheets: LabelSheets | undefined) =>
+  (sheets?.resolutions ?? []).map((dpi) => `${dpi}` as const);
+
 /** The options of the labels in the address. */
 function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
-  const format = query.get("printer") === "zpl" ? "zpl" : "pdf";
+  const format: "pdf" | "zpl" = query.get("printer") === "zpl" ? "zpl" : "pdf";
+  const resolutions = listResolutions(sheets);
   const offered = (sheets?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
   const name = query.get("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
   const sheet = offered.find((each) => each.name === name) ?? offered[0];
@@ -51,8 +59,9 @@ function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
     sheet,
     perPage,
     skip,
-    symbol: query.get("symbol") ?? "qr",
-    dpi: query.get("dpi") ?? "203",
+    symbol: readSymbol(query),
+    resolutions,
+    dpi: resolutions.find((each) => each === query.get("dpi")) ?? "203",
   };
 }
 
@@ -70,10 +79,14 @@ function LabelForm({ segment }: { segment: string }) {
   const sheets = useLoaded("sheets", (signal) => call("GET /api/v2/labels/", { signal }));
   const counted = useLoaded(`${segment} ${filters}`, (signal) => countRecords(segment, found, signal));
   const set = (changes: Record<string, string | null>): void => setQuery(changes, { replace: true });
-  const { format, offered, sheet, perPage, skip, symbol, dpi, most } = readOptions(query, sheets.value);
+  const { format, offered, sheet, perPage, skip, symbol, dpi, resolutions, most } = readOptions(
+    query,
+    sheets.value,
+  );
   const total = counted.value ?? 0;
   const form = useSubmission(async () => {
-    const response = await send("GET", api(segment, "labels/"), {
+    const response = await callForResponse("GET /api/v2/:list/labels/", {
+      params: { list: segment },
       query: {
         ...found,
         format,
@@ -130,10 +143,7 @@ function LabelForm({ segment }: { segment: string }) {
         <SelectField
           label="Resolution"
           value={dpi}
-          choices={(sheets.value?.resolutions ?? []).map((dpi) => ({
-            value: String(dpi),
-            name: `${dpi} dpi`,
-          }))}
+          choices={resolutions.map((value) => ({ value, name: `${value} dpi` }))}
           onChange={(dpi) => set({ dpi })}
         />
       )}

@@ -49,7 +49,7 @@ import { StockCard } from "../inventory/stock-card.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
 import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { call, send } from "../request.ts";
+import { call, callForResponse } from "../request.ts";
 
 /** The page of a record, with its actions. */
 interface RecordProps {
@@ -165,7 +165,10 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
       verb: "Delete",
       run: async () => {
         const headers = { "If-Match": `"${row.version}"` };
-        const response = await send("DELETE", api(of.name, `${row.id}/`), { headers });
+        const response = await callForResponse("DELETE /api/v2/:list/:id/", {
+          params: { list: of.name, id: row.id },
+          headers,
+        });
         showDone(`Deleted ${name}.`, response, onUndone);
         onSaved(await readRecord(of.name, row.id));
       },
@@ -348,7 +351,12 @@ function Edit(props: RecordProps) {
 function Deleted({ of, row, onSaved, onUndone }: RecordProps) {
   const restore = (): Promise<void> =>
     write(
-      () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: {} }),
+      () =>
+        callForResponse("POST /api/v2/:list/:id/restore/", {
+          params: { list: of.name, id: row.id },
+          query: WHOLE,
+          body: {},
+        }),
       "Restored.",
       onUndone,
       async (response) => onSaved(toRow(await response.json())),

@@ -7,8 +7,8 @@ import { FileButton } from "../components/file-button.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
-import { call, send } from "../request.ts";
-import { type Job, jobPath } from "./job.ts";
+import { call, callForResponse } from "../request.ts";
+import type { Job } from "./job.ts";
 import type { NumberedMatch, Result } from "./result.ts";
 import {
   MATCH_COLOUR,
@@ -21,8 +21,6 @@ import {
 } from "./structure-viewer.ts";
 import type { Span } from "./track-geometry.ts";
 import { describeMatch, describeModel } from "./structure-words.ts";
-
-const modelPath = (job: string): string => `${jobPath(job)}/model`;
 
 /** The structure model of a job's query. */
 export const useStructure = (job: string): Loadable<JobModel> =>
@@ -225,7 +223,11 @@ function useView(box: { current: HTMLDivElement | null }, job: string, model: St
     const stop = new AbortController();
     let view: StructureView | undefined;
     const open = async (): Promise<void> => {
-      const file = await (await send("GET", `${modelPath(job)}/file`, { signal: stop.signal })).text();
+      const response = await callForResponse("GET /api/scoring/jobs/:id/model/file", {
+        params: { id: job },
+        signal: stop.signal,
+      });
+      const file = await response.text();
       view = await openStructure(element, file, model, background());
       if (stop.signal.aborted) return view.close();
       view.showAll();

@@ -1,7 +1,6 @@
 import { Button } from "../../components/button.tsx";
 import { confirm } from "../../components/confirm.tsx";
-import { send } from "../../request.ts";
-import { api } from "../declaration.ts";
+import { call, type CallOptions } from "../../request.ts";
 import type { Slots } from "./slots.ts";
 
 /** Takes out records that others put into a box, for users who may change the box. */
@@ -11,13 +10,20 @@ interface EvictProps {
   onMoved: () => void;
 }
 
-const asked = ({ box, onMoved }: EvictProps, which: object, title: string): void =>
+const asked = (
+  { box, onMoved }: EvictProps,
+  which: CallOptions<"POST /api/v2/:list/:id/evict/">["body"],
+  title: string,
+): void =>
   confirm({
     title,
     text: "Records that are taken out stay in the inventory, without a location. Their history shows who took them out. You cannot undo this.",
     verb: "Take out",
     run: async () => {
-      await send("POST", api("locations", `${box.id}/evict/`), { body: which });
+      await call("POST /api/v2/:list/:id/evict/", {
+        params: { list: "locations", id: box.id },
+        body: which,
+      });
       onMoved();
     },
     done: `Taken out of ${box.label}.`,

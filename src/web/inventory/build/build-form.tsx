@@ -7,8 +7,7 @@ import { Card } from "../../components/layout.tsx";
 import { Table } from "../../components/table.tsx";
 import { pluralize, formatCount } from "../../format.tsx";
 import { useQuery } from "../../page.tsx";
-import { send } from "../../request.ts";
-import { api } from "../declaration.ts";
+import { callForResponse } from "../../request.ts";
 import { Picker } from "../picker.tsx";
 import { readBatchId } from "../write-record.ts";
 import {
@@ -51,8 +50,11 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
   const hasRooms = levels[0].list === "places";
   const form = useSubmission(async () => {
     const body = { place: place === "" || hasRooms ? null : place, levels: levels.map(toLevel) };
-    const response = await send("POST", api("locations", "build/"), { body });
-    const { results } = (await response.json()) as BuiltStorage;
+    const response = await callForResponse("POST /api/v2/:list/build/", {
+      params: { list: "locations" },
+      body,
+    });
+    const { results } = await response.json();
     onBuilt({ results, batch: readBatchId(response), place: body.place ?? "" });
   });
   const change = (key: number, patch: Partial<DraftLevel>): void =>
