@@ -1,6 +1,5 @@
 import { type TSchema, Type } from "typebox";
 import { inQuery, listParameters, OTHER_FILTERS } from "../model/list-parameters.ts";
-import { metadata } from "../model/metadata.ts";
 import { changesSchema, creationSchema, makeNouns, schemaName, type SentFields } from "../model/schema.ts";
 import {
   anyOf,
@@ -12,6 +11,7 @@ import {
 } from "../model/record-schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { operation, type OperationKey, type Parameters } from "../../platform/operation.ts";
+import { describeList, type ListDescription } from "../model/metadata.ts";
 import { exampleId } from "../model/example.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { KINDS } from "../model/field.ts";
@@ -336,6 +336,8 @@ function bulkDeleteOperations(resource: RoutedResource) {
   ];
 }
 
+const DESCRIPTION = Type.Unsafe<ListDescription>(Type.Record(Type.String(), Type.Unknown()));
+
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */
 export const optionsOperation = <const Path extends `/${string}`>(
   path: Path,
@@ -347,12 +349,12 @@ export const optionsOperation = <const Path extends `/${string}`>(
     access,
     summary: `Describe the fields of ${makeNouns(resource).many}`,
     hidden: true,
-    returns: Type.Record(Type.String(), Type.Unknown()),
+    returns: DESCRIPTION,
     run({ params }, call: Call) {
       const { actor, store } = call;
       const named = withAnnotations(store.resources, resource, actor);
       return respondJson(
-        metadata(store.resources, named, methodsFor(call, params as Record<string, string>)),
+        describeList(store.resources, named, methodsFor(call, params as Record<string, string>)),
       );
     },
   });

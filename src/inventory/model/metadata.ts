@@ -1,10 +1,83 @@
 import { annotationName, isSearchable, valueField } from "./annotation-type.ts";
-import { type Field, isComparable, isObject, type Json, type JsonObject } from "./field.ts";
+import { type Field, type FieldForm, isComparable, type Json, type JsonObject } from "./field.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
 import { type AnnotationType, findTarget, isGuarded, type Resource, type Resources } from "./resource.ts";
 import { capitalized } from "../../platform/words.ts";
 
-/** The answer to OPTIONS of a list. */
+/** The answer to OPTIONS of a list: pages make tables, forms and filters from it. */
+
+export interface FieldInfo extends Pick<Field, "write" | "nullable" | "shown"> {
+  kind: Field["kind"] | "date";
+  label: string;
+  help_text: string;
+  /** True if a text may be empty. */
+  blank?: boolean;
+  max_length: number | null;
+  choices: readonly string[] | null;
+  /** The rule for a text, in words. */
+  rule: string | null;
+  reference: Reference | null;
+  /** True if the reference puts the record into another, which takes the right to use that one. */
+  places?: true;
+  lookups: readonly string[];
+  sortable: boolean;
+  /** Only clients of LabID need it: forms leave it out. */
+  for_clients: boolean;
+  /** Its part of the form. */
+  form?: FieldForm | null;
+  /** A flag's value in new records. */
+  initial?: boolean | null;
+  /** Type of an annotation. */
+  annotation?: AnnotationInfo;
+}
+
+export interface AnnotationInfo {
+  /** Id of the annotation type. */
+  id: string;
+  /** For a custom property: the type of its records, such as ANTIBODY. */
+  model_type: string;
+  /** Kind of value, such as NUMBERUNIT. */
+  type: string;
+  multiple: boolean;
+  /** True if records of the list have values of it. */
+  used: boolean;
+  list_visibility: string;
+  /** The list of units of an amount. */
+  units: Reference | null;
+}
+
+/** The list with the choices of a reference. */
+export interface Reference {
+  segment: string;
+  filter?: Readonly<Record<string, string>>;
+  /** Field with their name. */
+  key: string;
+  /** Form of references in records: id and name, the name, or an id alone, which no path crosses. */
+  printed: "id" | "key" | "plain id";
+}
+
+/** A list as OPTIONS describes it. */
+export interface ListDescription {
+  /** Segment of the list. */
+  name: string;
+  description: string;
+  /** Application and model, such as stocks.location. */
+  model: string;
+  /** Field that names a record. */
+  key: string;
+  ordering: readonly string[];
+  /** True if records have owners and permissions. */
+  guarded: boolean;
+  fields: Readonly<Record<string, FieldInfo>>;
+  /** Annotations by their names in requests, such as `annotations__genotype`. */
+  annotations: Readonly<Record<string, FieldInfo>>;
+  /** Meanings of lookups, such as `gt`. */
+  operators: Readonly<Record<string, string>>;
+  renders: readonly string[];
+  parses: readonly string[];
+  /** Fields by the methods that the caller may use, in the form of Django REST framework. */
+  actions?: Readonly<Record<string, JsonObject>>;
+}
 
 /** Names of the types in the metadata of Django REST framework. */
 const METADATA_TYPES: Record<Field["kind"], string> = {
@@ -23,14 +96,14 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
 export const makeLabel = (name: string): string =>
   name === "id" ? "ID" : capitalized(name.replaceAll("_", " "));
 
-const describeForm = (name: string, { form, kind, initial }: Field): JsonObject => ({
+const describeForm = (name: string, { form, kind, initial }: Field) => ({
   label: form?.label ?? makeLabel(name),
-  form: (form as Json | undefined) ?? null,
+  form: form ?? null,
   initial: kind === "flag" ? initial === 1 : null,
 });
 
 /** The list of choices of a reference, their name there, and how records contain it; no path crosses a plain id. */
-function describeReference(resources: Resources, field: Field): Json {
+function describeReference(resources: Resources, field: Field): Reference | null {
   const far =
     field.kind === "reference" ? findTarget(resources, field) : resources.get(field.form?.idsOf ?? "");
   if (!far) return null;
@@ -39,7 +112,7 @@ function describeReference(resources: Resources, field: Field): Json {
 }
 
 /** One field for the forms, tables and filter editors of the pages. */
-function describeField(resources: Resources, name: string, field: Field): Json {
+function describeField(resources: Resources, name: string, field: Field): FieldInfo {
   const far = field.kind === "reference" ? findTarget(resources, field) : undefined;
   const compared = far ? "text" : field.kind;
   const lookups = [...LOOKUPS].filter(([, operator]) =>
@@ -65,13 +138,9 @@ function describeField(resources: Resources, name: string, field: Field): Json {
 }
 
 /** An annotation type in the same form, with what only annotations have. */
-function describeAnnotation(resources: Resources, type: AnnotationType): Json {
+function describeAnnotation(resources: Resources, type: AnnotationType): FieldInfo {
   const field = resources.annotationValue!.fields[valueField(resources, type)];
-  const { reference, lookups, sortable, ...described } = describeField(
-    resources,
-    type.name,
-    field,
-  ) as JsonObject;
+  const { reference, lookups, sortable, ...described } = describeField(resources, type.name, field);
   const category = type.type === "NUMBERUNIT" ? type.unit_category : type.cv_category;
   const terms = category === null ? { category__kind: "unit" } : { category_id: category };
   const choices =
@@ -88,7 +157,7 @@ function describeAnnotation(resources: Resources, type: AnnotationType): Json {
     nullable: true,
     choices: choices ? choices.map(([value]) => value) : null,
     form: choices ? { words: Object.fromEntries(choices.map(([value, label]) => [value, [label]])) } : null,
-    reference: isObject(reference)
+    reference: reference
       ? { ...reference, filter: field.to === "term" ? terms : kind ? { type: kind } : {} }
       : null,
     lookups: isSearchable(type) ? lookups : [],
@@ -110,7 +179,7 @@ function describeAnnotation(resources: Resources, type: AnnotationType): Json {
 }
 
 /** One field as the metadata of Django REST framework describe it. */
-const describeAction = (name: string, field: Field): Json => ({
+const describeAction = (name: string, field: Field): JsonObject => ({
   type: field.choices ? "choice" : field.day ? "date" : METADATA_TYPES[field.kind],
   required: field.write === "required",
   read_only: field.write === "never",
@@ -121,8 +190,14 @@ const describeAction = (name: string, field: Field): Json => ({
 });
 
 /** The answer to OPTIONS. `methods`: those by which the caller may write. */
-export function metadata(resources: Resources, resource: Resource, methods: readonly string[]): Json {
-  const fields = (describe: (name: string, field: Field) => Json): Json =>
+export function describeList(
+  resources: Resources,
+  resource: Resource,
+  methods: readonly string[],
+): ListDescription {
+  const fields = <Described>(
+    describe: (name: string, field: Field) => Described,
+  ): Record<string, Described> =>
     Object.fromEntries(
       Object.entries(resource.fields)
         .filter(([, { shown }]) => shown !== "internal")

@@ -1,4 +1,9 @@
-import type { Field, FieldForm } from "../../inventory/model/field.ts";
+import type {
+  AnnotationInfo,
+  FieldInfo,
+  ListDescription,
+  Reference,
+} from "../../inventory/model/metadata.ts";
 import { href } from "../address.ts";
 import { call, onWrite } from "../request.ts";
 import { LISTS, listsIn, listTitle } from "../../inventory/resources/lists.ts";
@@ -8,70 +13,9 @@ export { isInTree, LISTS, listSingular, STOCK_LISTS, listTitle } from "../../inv
 
 /** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
-export interface FieldInfo extends Pick<Field, "write" | "nullable"> {
-  kind: Field["kind"] | "date";
-  label: string;
-  help_text: string;
-  shown: "always" | "extra";
-  max_length: number | null;
-  choices: readonly string[] | null;
-  /** The rule for a text, in words. */
-  rule: string | null;
-  reference: Reference | null;
-  /** True if the reference puts the record into another, which takes the right to use that one. */
-  places?: true;
-  lookups: readonly string[];
-  sortable: boolean;
-  /** Only clients of LabID need it: forms leave it out. */
-  for_clients: boolean;
-  /** Its part of the form. */
-  form?: FieldForm | null;
-  /** A flag's value in new records. */
-  initial?: boolean | null;
-  /** Type of an annotation. */
-  annotation?: AnnotationInfo;
-}
-
-export interface AnnotationInfo {
-  /** Id of the annotation type. */
-  id: string;
-  /** For a custom property: the type of its records, such as ANTIBODY. */
-  model_type: string;
-  /** Kind of value, such as NUMBERUNIT. */
-  type: string;
-  multiple: boolean;
-  /** True if records of the list have values of it. */
-  used: boolean;
-  list_visibility: string;
-  /** The list of units of an amount. */
-  units: Reference | null;
-}
-
-/** The list with the choices of a reference. */
-export interface Reference {
-  segment: string;
-  filter?: Readonly<Record<string, string>>;
-  /** Field with their name. */
-  key: string;
-  /** Form of references in records: id and name, the name, or an id alone, which no path crosses. */
-  printed: "id" | "key" | "plain id";
-}
-
-export interface Declaration {
-  /** Segment of the list. */
-  name: string;
-  description: string;
-  /** Application and model, such as stocks.location. */
-  model: string;
-  /** Field that names a record. */
-  key: string;
-  ordering: readonly string[];
-  /** True if records have owners and permissions. */
-  guarded: boolean;
-  fields: Readonly<Record<string, FieldInfo>>;
-  /** Annotations by their names in requests, such as `annotations__genotype`. */
-  annotations: Readonly<Record<string, FieldInfo>>;
-}
+export type { AnnotationInfo, FieldInfo, Reference };
+/** The parts of the description of a list that pages use. */
+export type Declaration = Omit<ListDescription, "operators" | "renders" | "parses" | "actions">;
 
 /** A field or an annotation. */
 export const findField = ({ fields, annotations }: Declaration, name: string): FieldInfo | undefined =>
@@ -103,9 +47,7 @@ onWrite(() => known.clear());
 export function declaration(segment: string): Promise<Declaration> {
   let declared = known.get(segment);
   if (!declared) {
-    declared = call("OPTIONS /api/v2/:list/", {
-      params: { list: segment },
-    }) as Promise<object> as Promise<Declaration>;
+    declared = call("OPTIONS /api/v2/:list/", { params: { list: segment } });
     known.set(segment, declared);
     declared.catch(() => known.delete(segment));
   }
