@@ -2,6 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { LIMITS } from "../model/limits.ts";
 import { DEFAULT_PAGE_SIZE, LIST_PARAMETERS } from "../model/listing.ts";
 import { inQuery, listParameter, OTHER_FILTERS, type Parameter } from "../model/list-parameters.ts";
+import type { Exposure } from "../records/exposure.ts";
 import { BOOLEAN, COUNT } from "./schema.ts";
 import {
   type Method,
@@ -27,6 +28,23 @@ type Flag = boolean | "1";
 /** Filters of a list, whose names depend on its fields. */
 export interface Filters {
   [filter: string]: string | number | boolean | null | undefined | readonly string[];
+}
+
+/** The answer to a dry run. */
+export interface Preview {
+  count: number;
+  /** Changed records, including records of changed annotations. */
+  records: number;
+  /** Identifies the preview. */
+  confirm: string;
+  /** Records that more people could view. */
+  exposes: readonly Exposure[];
+  changes: readonly {
+    id: string | null;
+    /** The record whose permission changes. */
+    of?: { id: string };
+    after: Record<string, unknown> | null;
+  }[];
 }
 
 export const DRY_RUN: Parameters<{ dry_run?: Flag; confirm?: string }> = [

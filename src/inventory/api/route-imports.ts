@@ -145,6 +145,7 @@ const listImportOperations = (resource: RoutedResource, imports: Imports) => [
     },
     returns: REPORT,
     formats: { "application/x-ndjson": { schema: TEXT }, "text/csv": { schema: TEXT } },
+    alternatives: { 202: IMPORT },
     responses: {
       202: {
         $id: "Accepted",

@@ -21,7 +21,7 @@ import {
 import { parameterProblem } from "../model/filter.ts";
 import { withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
-import { DRY_RUN, ONCE, SEVERAL } from "./parameters.ts";
+import { DRY_RUN, type Preview, ONCE, SEVERAL } from "./parameters.ts";
 import { inList } from "./mount-operations.ts";
 import { operation } from "../../platform/operation.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
@@ -115,7 +115,7 @@ export const stocktakeOperations = () =>
         "in one batch. Items that the caller may not change stay; the report names them.",
       parameters: [DRY_RUN, SEVERAL],
       body: APPLY,
-      returns: Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })]),
+      returns: Type.Union([REPORT, Type.Unsafe<Preview>(Type.Object({ dry_run: Type.Boolean() }))]),
       heavy: true,
       run: ({ params, body }, call: Call) =>
         writeBatch(call, body, {

@@ -34,6 +34,26 @@ export interface ReportLine {
   done?: string;
 }
 
+/** A record in the report that readers get. */
+export interface RecordLine extends Omit<ReportLine, "segment" | "id" | "name" | "at"> {
+  segment: string;
+  id: string;
+  name: string;
+  at: NamedLocation | null;
+}
+
+/** A code that stands for nothing, or for a deleted record. */
+export interface CodeLine extends Omit<ReportLine, "name"> {
+  code: string;
+  name?: undefined;
+}
+
+/** The report that readers get. */
+export interface StocktakeReport
+  extends Pick<Report, "location" | "counts">, Record<Exclude<Result, "unknown">, RecordLine[]> {
+  unknown: CodeLine[];
+}
+
 /** The outcome of a stocktake. */
 export interface Report extends Record<Result, ReportLine[]> {
   /** Last change when the report was stored; removed before readers get the report. */
@@ -65,13 +85,15 @@ const LINE = Type.Object(
 );
 
 /** A report as readers get it. */
-export const REPORT = Type.Object(
-  {
-    location: Type.Object({ id: TEXT, name: TEXT }),
-    counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
-    ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(LINE)])),
-  },
-  { $id: "StocktakeReport" },
+export const REPORT = Type.Unsafe<StocktakeReport>(
+  Type.Object(
+    {
+      location: Type.Object({ id: TEXT, name: TEXT }),
+      counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
+      ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(LINE)])),
+    },
+    { $id: "StocktakeReport" },
+  ),
 );
 
 /**

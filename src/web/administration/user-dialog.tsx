@@ -1,6 +1,7 @@
 import { passwordField, personBody, personFields, usernameField } from "../account/fields.tsx";
 import { FormDialog } from "../components/form.tsx";
 import { showToast } from "../components/toast.tsx";
+import { readRows } from "../inventory/read-list.ts";
 import { call } from "../request.ts";
 import { type People, SYSTEM_GROUP, type User } from "./people.ts";
 
@@ -61,7 +62,7 @@ export function UserDialog(props: {
           ? call("PATCH /api/v2/:list/:id/", { params: { list: "users", id: user.username }, body })
           : call("POST /api/v2/:list/", { params: { list: "users" }, body }));
         showToast(user ? `Saved ${user.username}.` : `Added ${username}.`);
-        onSaved(saved as object as User, user === null && password === "");
+        onSaved(readRows<User>([saved])[0], user === null && password === "");
       }}
     />
   );

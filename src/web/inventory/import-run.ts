@@ -27,8 +27,8 @@ export async function startImport(segment: string, file: File, options: ImportOp
     query,
     body: makeBody(file),
   });
-  // Without `background` the answer would be the report.
-  return (started as object as ImportStatus).id;
+  if (!("id" in started)) throw new Error("An import in the background is answered by its status.");
+  return started.id;
 }
 
 /** All changes of existing records that an import would make, as CSV. @throws ApiError */

@@ -1,3 +1,4 @@
+import type { JsonRecord } from "../../inventory/api/list-operations.ts";
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
@@ -12,7 +13,7 @@ import { useSession } from "../session.ts";
 import { type Declaration, pagePath } from "./declaration.ts";
 import { parseFilters, viewQuery } from "./list-address.ts";
 import { STOCK_VIEWS } from "../../inventory/resources/stock-views.ts";
-import { countRecords, readList } from "./read-list.ts";
+import { countRecords, readList, readRows } from "./read-list.ts";
 
 export interface View {
   list: string;
@@ -130,8 +131,8 @@ function SaveView(props: {
 }) {
   const { of, query, own, onClose, onSaved } = props;
   const flat = { response_format: "flat" };
-  const save = async (written: Promise<object>, done: string): Promise<void> => {
-    onSaved((await written) as View);
+  const save = async (written: Promise<JsonRecord>, done: string): Promise<void> => {
+    onSaved(readRows<View>([await written])[0]);
     showToast(done);
   };
   return (

@@ -1,6 +1,11 @@
 import { useState } from "preact/hooks";
 import type { ScanResult, MissingAction } from "../../inventory/labels/stocktake.ts";
-import type { Report } from "../../inventory/resources/stocktake-report.ts";
+import type {
+  CodeLine,
+  NamedLocation,
+  RecordLine,
+  StocktakeReport,
+} from "../../inventory/resources/stocktake-report.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
@@ -30,34 +35,11 @@ export interface Stocktake {
   modified_by: string;
 }
 
-interface Place {
-  id: string;
-  name: string | null;
-}
-/** A record in a stocktake. */
-export interface RecordLine {
-  segment: string;
-  id: string;
-  name: string;
-  code?: string;
-  /** The recorded location, and the one where the record was found. */
-  at: Place | null;
-  to?: Place;
-  /** The recorded position in the grid. */
-  position?: string;
-  /** Effect of applying the stocktake. */
-  done?: string;
-}
-/** A code that stands for nothing, or for a deleted record. */
-interface CodeLine {
-  name?: undefined;
-  id?: string;
-  code: string;
-}
+export type { RecordLine };
 type Line = RecordLine | CodeLine;
 type Lists = "found" | "misplaced" | "missing" | "other";
-export type Count = Pick<Report, "location" | "counts"> &
-  Record<Lists, RecordLine[]> & { unknown: CodeLine[] };
+/** The parts of a report that pages show. */
+export type Count = Pick<StocktakeReport, "location" | "counts" | Lists | "unknown">;
 
 /** The result of a stocktake in one line. */
 export function Answer({ count: { counts } }: { count: Count }) {
@@ -133,7 +115,7 @@ export function Lines(props: {
 }
 
 function lineText({ segment, at, to, position, done }: RecordLine): string {
-  const formatName = ({ name }: Place) => name ?? "a location that you cannot view";
+  const formatName = ({ name }: NamedLocation) => name ?? "a location that you cannot view";
   const recorded = at ? [formatName(at), position].filter(Boolean).join(" ") : "nowhere";
   const place = to ? `recorded in ${recorded}, found in ${formatName(to)}` : at && recorded;
   return [listSingular(segment), place, done].filter(Boolean).join(", ");
@@ -186,13 +168,16 @@ function missingSentence(count: number, missing: MissingAction): string {
 }
 
 /** The dry run of applying a stocktake. @throws ApiError */
-const previewApply = (id: string, missing: MissingAction, signal: AbortSignal): Promise<Preview> =>
-  call("POST /api/v2/:list/:id/apply/", {
+async function previewApply(id: string, missing: MissingAction, signal: AbortSignal): Promise<Preview> {
+  const answer = await call("POST /api/v2/:list/:id/apply/", {
     params: { list: LIST, id },
     body: { missing },
     query: { dry_run: "1", changes: 0 },
     signal,
-  }) as Promise<object> as Promise<Preview>;
+  });
+  if (!("confirm" in answer)) throw new Error("A dry run is answered by a preview.");
+  return answer;
+}
 
 /** Preview of the changes that applying a stocktake writes, with a button that applies it. */
 export function ApplyDialog(props: {

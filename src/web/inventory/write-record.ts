@@ -1,5 +1,5 @@
 import type { Json } from "../../inventory/model/field.ts";
-import type { Exposure } from "../../inventory/records/exposure.ts";
+import type { Preview } from "../../inventory/api/parameters.ts";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { call, callForResponse } from "../request.ts";
 import type { GrantChanges } from "./sharing.tsx";
@@ -48,22 +48,7 @@ export const write = <Sent extends Response>(
 /** Records with these ids, or all that the filters find. */
 export type Selected = { ids: readonly string[] } | { filters: Filters };
 
-/** Effects of a bulk change. */
-export interface Preview {
-  count: number;
-  /** Changed records, including records of changed annotations. */
-  records: number;
-  /** Identifies the preview. */
-  confirm: string;
-  /** Records that more people could view. */
-  exposes: readonly Exposure[];
-  changes: readonly {
-    id: string | null;
-    /** The record whose permission changes. */
-    of?: { id: string };
-    after: Record<string, unknown> | null;
-  }[];
-}
+export type { Preview };
 
 export interface BulkChange {
   segment: string;

@@ -129,10 +129,7 @@ const UPDATE_SECONDS = 15;
 
 /** The state of a stocktake by the server. @throws ApiError */
 const readCount = (id: string, signal: AbortSignal): Promise<Count> =>
-  call("GET /api/v2/:list/:id/count/", {
-    params: { list: LIST, id },
-    signal,
-  }) as Promise<object> as Promise<Count>;
+  call("GET /api/v2/:list/:id/count/", { params: { list: LIST, id }, signal });
 
 function OpenStocktake({ id }: { id: string }) {
   const loaded = useLoaded(id, async (signal) => {
