@@ -36,9 +36,11 @@ export function mount<Dependencies>(
   const plugin = new Elysia();
   for (const operation of operations) {
     const [method, path] = operation.key.split(" ");
-    const {
-      describe = () => [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }],
-    } = operation.about;
+    const { hidden, describe: own } = operation.about;
+    const describe =
+      own ??
+      (() =>
+        hidden ? [] : [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }]);
     const detail: DeferredDetail = { describe, input: undefined };
     plugin.route(method, path, makeHandler(operation, options), { parse: "none", detail } as object);
   }
@@ -57,7 +59,7 @@ function makeHandler<Dependencies>(
   { key, about, run }: Operation<string, unknown, Dependencies>,
   { guards, dependencies, readBody = (request) => readJson(request) }: MountOptions<Dependencies>,
 ): ({ request, params }: SelectedFields) => unknown {
-  const { access, confirmed, parses, ifMatch = false, query: parameters } = about;
+  const { access, confirmed, parses, reads, ifMatch = false, query: parameters } = about;
   const guard = findGuard(access, guards);
   const input: DeclaredInput = {
     parameters: parses ? undefined : Object.keys(parameters?.properties ?? {}),
@@ -69,7 +71,8 @@ function makeHandler<Dependencies>(
   const finish = finisher(key, about);
   return ({ request, params }) => {
     const context = currentRequest()!;
-    const caller = guard(request, context);
+    // Rules for writing, such as those of read-only tokens, go by the method.
+    const caller = guard(reads ? new Request(request.url, { headers: request.headers }) : request, context);
     checkInput(request, input);
     const given = {
       caller,

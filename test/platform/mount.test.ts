@@ -98,6 +98,15 @@ const operations = [
     formats: { "text/plain": { schema: Type.String() } },
     run: () => new Response("text", { headers: { "Content-Type": "text/plain" } }),
   }),
+  operation("POST /api/notes/find", {
+    access: "signedIn",
+    summary: "Find notes",
+    reads: true,
+    hidden: true,
+    sends: () => ({ "application/json": { schema: Type.Object({}) } }),
+    returns: () => By,
+    run: ({ caller }) => ({ by: caller.username }),
+  }),
   operation("GET /api/broken", {
     access: "public",
     summary: "Return something else",
@@ -138,6 +147,8 @@ describe("guards", () => {
     ["DELETE", "notes/1/", "kim", 403, { detail: expect.stringContaining("Ada Archer (ada)") }],
     ["DELETE", "notes/1/", "ada", 204, {}],
     ["POST", "notes/1/publish", "kim", 200, { by: "kim" }],
+    ["POST", "notes/find", "reader", 200, { by: "kim" }],
+    ["POST", "notes/find", "", 401, { code: "unauthenticated" }],
   ])("%s /api/%s as %p returns %d", async (method, path, as, status, body) => {
     const sent = method === "POST" ? { text: "hello" } : undefined;
     const got = await ask(method, path, as, sent);
