@@ -51,17 +51,6 @@ export const ADDED_COLUMNS: readonly Column[] = [
     value: standsOut,
   },
   {
-    name: "overall_verdict",
-    title: "Verdict",
-    description: "Earlier name of verdict.",
-    type: "text",
-    choices: Object.keys(VERDICTS),
-    json: "overallVerdict",
-    replacedBy: "verdict",
-    of: "match",
-    value: findVerdict,
-  },
-  {
     name: "label",
     title: "Verdict",
     description: "Earlier name of verdict.",

@@ -64,6 +64,17 @@ export const COLUMNS: readonly Column[] = [
     },
   },
   {
+    name: "overall_verdict",
+    title: "Verdict",
+    description: "Earlier name of verdict.",
+    type: "text",
+    choices: Object.keys(VERDICTS),
+    json: "overallVerdict",
+    replacedBy: "verdict",
+    of: "match",
+    value: findVerdict,
+  },
+  {
     name: "overall_p",
     title: "P",
     description:

@@ -92,3 +92,13 @@ test("matches of earlier methods get the level of conservation as such, and near
   });
   expect(currentMatch(match)).toBe(match);
 });
+
+test("columns that came later follow those of earlier versions", () => {
+  for (const [name, last] of [
+    ["result", "method conservation nearby"],
+    ["scan", "method conservation nearby q_is stands_out"],
+    ["proteome", "method conservation nearby q_is stands_out"],
+    ["batch", "method conservation nearby"],
+  ] as const)
+    expect(MATCH_TABLES[name].columns.map((column) => column.name).join(" ")).toEndWith(` ${last}`);
+});
