@@ -365,7 +365,7 @@ function flattened(file: object, path: string, mistakes: string[]): Record<strin
   return values;
 }
 
-/** The mistake of a name that is not among the choices; else nothing. */
+/** The mistake if a name is not among the choices; otherwise empty. */
 function unknownName(name: string, where: string, choices: string[]): string[] {
   if (choices.includes(name)) return [];
   const removed = REMOVED_SETTINGS[name.replace(/^LABD_/, "").toLowerCase()];

@@ -47,7 +47,7 @@ export class Tasks {
   readonly #kinds = new Map<string, TaskKind>();
   readonly #sources: TaskSource[] = [];
   readonly #running = new Map<string, Running>();
-  /** Ends of tasks that a damaged database did not take. */
+  /** Ended tasks whose end a damaged database could not store. */
   readonly #unstored = new Map<string, Pick<Task, "state" | "ended" | "message">>();
   readonly #closing = new AbortController();
   /** Called when a task has changed. */

@@ -3,7 +3,7 @@ import { choice, type Setting, text } from "../../platform/setting.ts";
 const names = (sentence: string): Setting<string> =>
   text("", "empty, or names separated by commas", /^[^\0\n]*$/, { sentence });
 
-const anything = (allowed: string, sentence: string): Setting<string> =>
+const textSetting = (allowed: string, sentence: string): Setting<string> =>
   text("", allowed, /^[^\0]*$/, { sentence });
 
 const filter = (fallback: string, sentence: string): Setting<string> =>
@@ -47,17 +47,17 @@ export const LDAP_SETTINGS = {
     sentence:
       "Protection of ldap:// connections: only this machine is allowed (required), StartTLS (starttls), or none (off).",
   }),
-  ldap_bind_dn: anything(
+  ldap_bind_dn: textSetting(
     "empty, or a DN",
     "DN of the account that searches the directory; empty searches anonymously.",
   ),
   ldap_bind_password: text("", "a text", /^[^\0]*$/, { secret: true, sentence: "Password of ldap_bind_dn." }),
-  ldap_user_base: anything("empty, or a DN", "DN below which users are searched."),
+  ldap_user_base: textSetting("empty, or a DN", "DN below which users are searched."),
   ldap_user_filter: filter(
     "(&(objectClass=person)(uid={username}))",
     "Filter that finds a user by the name typed at sign-in, which replaces {username}.",
   ),
-  ldap_group_base: anything(
+  ldap_group_base: textSetting(
     "empty, or a DN",
     "DN below which groups are searched; if empty, groups are not searched.",
   ),

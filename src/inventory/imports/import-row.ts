@@ -94,7 +94,7 @@ export class RowImporter {
       const cells = this.#collectCells(given);
       if (readId(cells) !== "") continue;
       for (const by of Object.keys(counts) as (keyof typeof countedFields)[])
-        if (this.#having(countedFields[by], cells).length > 0) counts[by]!++;
+        if (this.#findRecords(countedFields[by], cells).length > 0) counts[by]!++;
     }
     return counts;
   }
@@ -179,7 +179,7 @@ export class RowImporter {
     if (
       this.target.options.matching === "none" &&
       fields[key].unique &&
-      this.#having(this.keys, cells).length > 0
+      this.#findRecords(this.keys, cells).length > 0
     )
       throw invalidField(key, `There is already a record with this ${key}. ${CHOOSE}`);
     const rid = this.target.writer.create(this.target.resource, body, this.target.actor, id);
@@ -242,7 +242,7 @@ export class RowImporter {
   #match(cells: ReadonlyMap<string, Cell>): number | undefined {
     const [first] = this.#matched;
     if (first === undefined) return undefined;
-    const [found, another] = this.#having(this.#matched, cells);
+    const [found, another] = this.#findRecords(this.#matched, cells);
     const by = this.target.options.matching;
     if (another !== undefined)
       throw invalidField(first, `Several records have this ${by}; give the id of one.`);
@@ -250,7 +250,7 @@ export class RowImporter {
   }
 
   /** The first two records with the values of a row in these fields; none if the row has no such values. */
-  #having(fields: readonly string[], cells: ReadonlyMap<string, Cell>): number[] {
+  #findRecords(fields: readonly string[], cells: ReadonlyMap<string, Cell>): number[] {
     const values = fields.map((name) => readText(cells, name));
     if (!fields.every((name) => cells.has(name)) || values.every((value) => value === "")) return [];
     const { store, resource, actor } = this.target;

@@ -36,10 +36,10 @@ function endsWith(parts: readonly string[], at: readonly string[] = []): Conditi
   const label = compare([...at, "label"], "==", parts.at(-1)!);
   const outer = parts.slice(0, -1);
   if (outer.length === 0) return label;
-  const around = SURROUNDINGS.filter((names) => outer.length <= names.length).map((names) =>
+  const enclosing = SURROUNDINGS.filter((names) => outer.length <= names.length).map((names) =>
     and(...outer.toReversed().map((name, i) => compare([...at, ...names[i]], "==", name))),
   );
-  return and(label, or(endsWith(outer, [...at, "parent"]), ...around));
+  return and(label, or(endsWith(outer, [...at, "parent"]), ...enclosing));
 }
 
 interface Surrounding {

@@ -260,18 +260,18 @@ export class People {
       return found;
     });
     if (errors.size > 0) throw fieldProblem(errors);
-    const take = (name: string): Json | undefined => {
+    const takeMember = (name: string): Json | undefined => {
       const value = values.get(name);
       values.delete(name);
       return value === undefined ? undefined : (JSON.parse(String(value)) as Json);
     };
-    const groups = take("groups");
+    const groups = takeMember("groups");
     return {
       values,
       groups: groups === undefined ? undefined : this.readList("group", "groups", groups),
       primary,
-      password: take("password") as string | undefined,
-      currentPassword: String(take("current_password") ?? ""),
+      password: takeMember("password") as string | undefined,
+      currentPassword: String(takeMember("current_password") ?? ""),
     };
   }
 

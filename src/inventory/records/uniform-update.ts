@@ -58,8 +58,11 @@ function keepsRules(
   context: ReadContext,
 ): boolean {
   if (!rules) return true;
-  const ruled = { ...record };
-  return Object.keys(rules(ruled, given, before, context)).length === 0 && Bun.deepEquals(ruled, record);
+  const recordByRules = { ...record };
+  return (
+    Object.keys(rules(recordByRules, given, before, context)).length === 0 &&
+    Bun.deepEquals(recordByRules, record)
+  );
 }
 
 /** The time is added when it is written. */

@@ -26,7 +26,7 @@ export function tableWorkbook(
   return xlsxFile(head, Symbol.iterator in parts ? rows(parts) : laterRows(parts));
 }
 
-/** A number that is a bound as text, because a workbook is for people; others stay numbers. */
+/** A bound as text, because a workbook is for people; estimates stay numbers. */
 const withBound = (cell: XlsxCell, is: PValueKind): XlsxCell =>
   cell === null || is === "estimate" ? cell : `${is === "at most" ? "≤" : "≥"} ${cell}`;
 

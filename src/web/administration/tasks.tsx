@@ -30,12 +30,12 @@ export function useTasks(kinds: TaskKinds | undefined, onEnd: () => void) {
 export async function sendFile(
   file: File | null,
   watchTasks: () => void,
-  sendIt: (file: File) => Promise<unknown>,
+  sendFile: (file: File) => Promise<unknown>,
 ): Promise<void> {
   if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
   const timer = setInterval(watchTasks, 1000);
   try {
-    await sendIt(file);
+    await sendFile(file);
   } finally {
     clearInterval(timer);
     watchTasks();

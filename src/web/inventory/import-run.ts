@@ -49,7 +49,7 @@ const makeQuery = ({ isDryRun, match, mapping }: ImportOptions) => ({
   mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,
 });
 
-/** Without the type that the browser guesses, which the server may refuse. */
+/** The file without the media type that the browser guesses, which the server may refuse. */
 const makeBody = (file: File): Blob => new Blob([file]);
 
 export const cancelImport = (id: string) => call("DELETE /api/v2/imports/:id/", { params: { id } });
