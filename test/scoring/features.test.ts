@@ -215,7 +215,7 @@ describe("reading features", () => {
 
   test.each([
     ["", "The file is empty."],
-    ["hello world, I am no table", "none of the formats"],
+    ["hello world, I am no table", "The format of the file is not supported"],
     [
       ELM.replace('"19"', '"x"'),
       'line 3: start and end: expected whole numbers from 1; "x" and "26" were given. The line: ',
@@ -235,7 +235,7 @@ describe("reading features", () => {
     [FLAT.replace("AC   P04637", "<p>P04637"), "line 2: expected a code of two letters"],
     [
       "<uniprot><entry/></uniprot>",
-      "The file is XML, which is not read. Download the same entries from UniProt as text or",
+      "XML files are not supported. Download the entries from UniProt as text or",
     ],
     [JSON.stringify(ENTRY).slice(0, -1), "The file is truncated."],
     ['{"results":[\n{"primaryAccession":"P1",}]}', "line 2: the entry that begins here is no valid JSON"],

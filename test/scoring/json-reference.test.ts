@@ -159,6 +159,10 @@ describe("every operation responds as documented:", () => {
       await call(waiting, "POST", "/batches", { body: wrong });
     await call(waiting, "POST", "/batches", { body: { table: "A".repeat(20_000_000) } });
     await call(waiting, "POST", "/batches", { body: "", headers: text });
+    const repeated = { "Idempotency-Key": "batch" };
+    const kept = await call(waiting, "POST", "/batches", { body, headers: repeated });
+    await call(waiting, "POST", "/batches", { body: { ...body, patterns: ["A"] }, headers: repeated });
+    await call(waiting, "DELETE", "/batches/{id}", { id: kept.json.id });
     for (const [method, end] of [
       ["GET", ""],
       ["GET", "/items"],

@@ -172,8 +172,8 @@ test("cancelling waits until the work has ended", async () => {
   expect(await tasks.cancel(id)).toMatchObject({ state: "cancelled", message: "Cancelled." });
   expect(done).toEqual(["aborted", `cancelled ${id}`]);
   await expect(tasks.cancel(id)).rejects.toThrow("already ended: it is cancelled");
-  await expect(tasks.cancel("none")).rejects.toThrow("There is no such task");
-  await expect(tasks.cancel(id, ["other"])).rejects.toThrow("There is no such task");
+  await expect(tasks.cancel("none")).rejects.toThrow("No task has this identifier");
+  await expect(tasks.cancel(id, ["other"])).rejects.toThrow("No task has this identifier");
 });
 
 test.each(["stopped", "killed"])(
@@ -222,7 +222,7 @@ test.each([
   [{ inAll: 2 }, 2],
   [{ inAll: 3 }, 3],
   [{ inAll: 100 }, 6],
-  [{ inAll: 100, ofClient: 2 }, 2],
+  [{ inAll: 100, perClient: 2 }, 2],
   [{ inAll: 100, milliseconds: 1999 }, 2],
   [{ inAll: 100, milliseconds: 2000 }, 3],
   [{ inAll: 100, milliseconds: null }, 6],
