@@ -78,7 +78,7 @@ function stages(query: string): Record<string, number> {
 }
 
 run("corpus", "add", fasta);
-if (table !== undefined) run("elm", "imports respect the permission to use a location", table);
+if (table !== undefined) run("elm", "import", table);
 const server = await serve(directory, ["--workers", "2"]);
 const rounds: Round[] = [];
 for (let i = 0; i < WARM_UP + ROUNDS; i++)

@@ -34,10 +34,7 @@ const file = (name: string, text?: string): string => {
 };
 
 /** Exit code and output. */
-async function run(
-  command: "imports respect the permission to use a location" | "export",
-  ...words: string[]
-): Promise<[number, string]> {
+async function run(command: "import" | "export", ...words: string[]): Promise<[number, string]> {
   const { code, stdout, stderr } = await labd([command, ...words, "--data-dir", data, "--user", "kim"]);
   return [code, stdout + stderr];
 }
@@ -45,11 +42,11 @@ async function run(
 test("imports, exports and imports again without a server", async () => {
   const csv = file("boxes.csv", "path,description\nRoom 1 / Shelf 1,cold\nRoom 1 / Shelf 2,\n");
   const words = [csv, "--resource", "locations"];
-  expect(await run("imports respect the permission to use a location", ...words, "--dry-run")).toEqual([
+  expect(await run("import", ...words, "--dry-run")).toEqual([
     0,
     "Would add 2, change 0 and keep 0 of 2 rows, with 1 new parent location.\n",
   ]);
-  const [code, told] = await run("imports respect the permission to use a location", ...words);
+  const [code, told] = await run("import", ...words);
   expect(code).toBe(0);
   expect(told).toMatch(/^Added 2, .* 1 new parent location\.\nBatch [0-9a-f-]{36}: /);
   const query = ["--query", "fields=label,parent__label&ordering=-label"];
@@ -60,19 +57,13 @@ test("imports, exports and imports again without a server", async () => {
   const xlsx = file("boxes.xlsx");
   expect((await run("export", "locations", "--output", xlsx))[0]).toBe(0);
   expect([readFileSync(xlsx).subarray(0, 2).toString(), existsSync(`${xlsx}.part`)]).toEqual(["PK", false]);
-  const [, json] = await run(
-    "imports respect the permission to use a location",
-    xlsx,
-    "--resource",
-    "locations",
-    "--json",
-  );
+  const [, json] = await run("import", xlsx, "--resource", "locations", "--json");
   expect(JSON.parse(json)).toMatchObject({ rows: 3, unchanged: 3, batch: null });
 
   const archive = file("export.eln");
   writeFileSync(archive, linkedRecords());
   const dryRun = [archive, "--resource", "stocks/consumables", "--dry-run"];
-  const [archived, summary] = await run("imports respect the permission to use a location", ...dryRun);
+  const [archived, summary] = await run("import", ...dryRun);
   expect([archived, summary.split("\n").slice(0, 4)]).toEqual([
     0,
     [
@@ -82,59 +73,30 @@ test("imports, exports and imports again without a server", async () => {
     ],
   ]);
   writeFileSync(archive, elabftw());
-  expect((await run("imports respect the permission to use a location", ...dryRun))[1]).toContain(
+  expect((await run("import", ...dryRun))[1]).toContain(
     "Kept in notes, because no field has the name: host, Concentration.\n",
   );
   const exported = file("boxes.eln");
   expect((await run("export", "locations", "--output", exported))[0]).toBe(0);
-  expect(
-    (await run("imports respect the permission to use a location", exported, "--resource", "locations"))[1],
-  ).toStartWith("Added 0, changed 0 and kept 3 of 3 rows, with 0 files and 0 notes.");
+  expect((await run("import", exported, "--resource", "locations"))[1]).toStartWith(
+    "Added 0, changed 0 and kept 3 of 3 rows, with 0 files and 0 notes.",
+  );
 });
 
 test("lists invalid cells of a table and exits with 65", async () => {
   const csv = file("bad.csv", "name,amount\nx,many\ny,-1\n");
-  const [code, told] = await run(
-    "imports respect the permission to use a location",
-    csv,
-    "--resource",
-    "stocks/consumables",
-  );
+  const [code, told] = await run("import", csv, "--resource", "stocks/consumables");
   expect([code, told]).toEqual([
     65,
     "row  column  error\n2    amount  A valid number is required.\n3    amount  Ensure this value is greater than or equal to 0.\n\nNone of 2 rows was written.\n",
   ]);
-  expect(
-    (await run("imports respect the permission to use a location", csv, "--resource", "location"))[1],
-  ).toContain("Did you mean locations?");
-  expect((await run("imports respect the permission to use a location", csv))[1]).toContain(
-    "Name the list: --resource LIST.",
-  );
-  expect(
-    (
-      await run(
-        "imports respect the permission to use a location",
-        csv,
-        "--resource",
-        "locations",
-        "--match",
-        "x",
-      )
-    )[1],
-  ).toContain("name");
+  expect((await run("import", csv, "--resource", "location"))[1]).toContain("Did you mean locations?");
+  expect((await run("import", csv))[1]).toContain("Name the list: --resource LIST.");
+  expect((await run("import", csv, "--resource", "locations", "--match", "x"))[1]).toContain("name");
   expect((await run("export", "locations", "--query", "colour=red"))[1]).toContain(
     '"colour" is not a parameter',
   );
-  expect(
-    (
-      await run(
-        "imports respect the permission to use a location",
-        file("none.csv"),
-        "--resource",
-        "locations",
-      )
-    )[1],
-  ).toContain("There is no file");
+  expect((await run("import", file("none.csv"), "--resource", "locations"))[1]).toContain("There is no file");
 });
 
 test("sends requests to a running server and revokes its token afterwards", async () => {
@@ -142,13 +104,7 @@ test("sends requests to a running server and revokes its token afterwards", asyn
   const port = ["--port", String(service.port)];
   const csv = file("boxes.csv", "label\nBox 1\n");
   const started = performance.now();
-  const [code, told] = await run(
-    "imports respect the permission to use a location",
-    csv,
-    "--resource",
-    "locations",
-    ...port,
-  );
+  const [code, told] = await run("import", csv, "--resource", "locations", ...port);
   expect([code, told.split("\n")[0]]).toEqual([0, "Added 1, changed 0 and kept 0 of 1 row."]);
   // It does not wait for the server to release the data directory.
   expect(performance.now() - started).toBeLessThan(3000);

@@ -77,8 +77,8 @@ test("owners list their tasks, administrators list all tasks, and other callers 
 test.each([
   ["tasks/?kind=none", 400, "kind: expected one of"],
   ["tasks/?limit=0", 400, "limit:"],
-  ["tasks/none", 404, "There is no such task"],
-  ["tasks/none/events", 404, "There is no such task"],
+  ["tasks/none", 404, "No task has this identifier"],
+  ["tasks/none/events", 404, "No task has this identifier"],
 ] as const)("GET %s is answered with %d", async (path, status, message) => {
   const answer = await ask("GET", path, ANONYMOUS_IDENTITY);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
@@ -157,7 +157,7 @@ test("an import is a task of its user", async () => {
   const { text } = await ask("GET", `tasks/${id}/events`, as("bob"));
   expect(text).toContain('"state":"finished"');
   expect((await ask("GET", `tasks/${id}`, as("bob"))).body).toMatchObject({
-    kind: "imports respect the permission to use a location",
+    kind: "import",
     subject: expect.any(String),
     state: "finished",
     mayChange: true,

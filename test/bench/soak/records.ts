@@ -107,9 +107,7 @@ export class RecordClient {
     const rows = states.map(({ label, description }) => `${label},${description}`);
     const path = `${LIST}import/?match=none${isBackground ? "&background=1" : ""}`;
     const reply = await send(this.#lane, "POST", path, ["label,description", ...rows, ""].join("\n"), CSV);
-    const request = isBackground
-      ? "import in background"
-      : "imports respect the permission to use a location";
+    const request = isBackground ? "import in background" : "import";
     this.#applyCreation(reply, recordOutcome(this.#lane, request, reply, [200, 202]), states);
     this.#lastBatch = null;
   }
