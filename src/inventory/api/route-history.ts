@@ -6,7 +6,7 @@ import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
 import { inQuery } from "../model/list-parameters.ts";
-import { type JsonRecord, recordSchema } from "../model/record-schema.ts";
+import { type JsonRecord, recordAnswer } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
@@ -133,7 +133,7 @@ export const historyOperations = () => [
 const anyRecord = () =>
   Type.Unsafe<JsonRecord>(
     Type.Union(
-      RESOURCES.map((resource) => recordSchema(DECLARED, resource)),
+      RESOURCES.map((resource) => recordAnswer(DECLARED, resource)),
       { $id: "AnyRecord", description: "A record of the list." },
     ),
   );
