@@ -30,12 +30,12 @@ export function useTasks(kinds: TaskKinds | undefined, onEnd: () => void) {
 export async function sendFile(
   file: File | null,
   watchTasks: () => void,
-  sendFile: (file: File) => Promise<unknown>,
+  upload: (file: File) => Promise<unknown>,
 ): Promise<void> {
   if (!file) throw new ApiError(400, "invalid_request", "", { fields: { file: ["Choose a file."] } });
   const timer = setInterval(watchTasks, 1000);
   try {
-    await sendFile(file);
+    await upload(file);
   } finally {
     clearInterval(timer);
     watchTasks();
