@@ -271,7 +271,7 @@ describe("rejects submissions with errors by field", () => {
     [
       "an empty pattern",
       { ...good, patterns: [" "] },
-      { patterns: "patterns[0]: it is empty" },
+      { patterns: "patterns[0]: the pattern is empty" },
       "invalid_pattern",
     ],
     [
@@ -365,7 +365,7 @@ describe("an expression", () => {
 
   test.each<[object, string, string, number | undefined]>([
     [{ pattern: "P((A" }, "invalid_pattern", "character 3: Unclosed (", 3],
-    [{ pattern: "" }, "invalid_pattern", "it is empty", 1],
+    [{ pattern: "" }, "invalid_pattern", "the pattern is empty", 1],
     [{ pattern: "A{5,2}" }, "invalid_pattern", "character 2", 2],
     [{}, "invalid_request", "This field is required.", undefined],
     [{ pattern: 1 }, "invalid_request", "Must be a string.", undefined],

@@ -58,7 +58,7 @@ export function readExpression(expression: string, path: Path): PatternRequest {
   return toRequest(expression);
 }
 
-export const EMPTY_PATTERN = "the list is empty; omit the parameter to search for no patterns.";
+export const EMPTY_PATTERN = "the pattern is empty; leave it out.";
 
 const toRequest = (expression: string): PatternRequest => ({ expression, name: null, dialect: "plain" });
 
