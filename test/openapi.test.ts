@@ -163,7 +163,6 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelScoringBatch: [409, "the batch has ended"],
   cancelProteomeSearch: [409, "the search has ended"],
   cancelBuildOfFamilies: [409, "the build has ended"],
-  downloadCalibration: [404, "the corpus is not calibrated"],
   createFirstAdministrator: [404, "there is an administrator"],
   enableSecondFactor: [400, "the code is not of an app"],
   replaceRecoveryCodes: [409, "there is no second factor"],

@@ -2,13 +2,7 @@ import { basename } from "node:path";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
-import {
-  calibrateCorpus,
-  type Corpora,
-  findProteins,
-  isEarlierFormat,
-  outdatedMethod,
-} from "../scoring/index.ts";
+import { type Corpora, findProteins, isEarlierFormat } from "../scoring/index.ts";
 import type { Call, Command, Flags } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine, transferLine } from "./progress.ts";
@@ -68,11 +62,6 @@ export const corpus: Command = {
       run: find,
     },
     verify: { summary: "Read every byte of one corpus or all.", operands: "[NAME]", run: verify },
-    calibrate: {
-      summary: "Compute the null distribution of a corpus, by default of the active one.",
-      operands: "[NAME]",
-      run: calibrate,
-    },
     remove: {
       summary: "Remove a corpus.",
       operands: "NAME",
@@ -96,11 +85,6 @@ const change = (call: Call, work: (corpora: Corpora, dataDirectory: string) => u
       if (isEarlierFormat(path))
         call.warn(
           `${name}: an earlier version of labd packed it, without genes and whole names. Add its FASTA file again: it replaces the corpus.`,
-        );
-      const method = outdatedMethod(path);
-      if (method !== null)
-        call.warn(
-          `${name}: its calibration was made for method ${method}, and is not used. Run labd corpus calibrate ${name} again.`,
         );
     }
     const lines = all.map(
@@ -178,29 +162,5 @@ function verify(call: Call): Promise<void> {
       corpora.verify(info);
       await call.print(`${info.name} is intact: ${info.hash}\n`);
     }
-  });
-}
-
-function calibrate(call: Call): Promise<void> {
-  return withScoring(call, async ({ corpora, classes }, opened, { workers }) => {
-    const [name] = call.operands;
-    const corpus = name === undefined ? corpora.active() : corpora.find(name);
-    if (!corpus) throw new Problem("not_found", NO_CORPUS_MESSAGE.trim());
-    const detail = name === undefined ? {} : { name };
-    const progress = progressLine(call.streams.stderr);
-    const { proteins, examined, matches } = await calibrateCorpus({
-      corpus,
-      patterns: classes.classes,
-      workers,
-      record: () => opened.accounts.audit.log.record({ action: "corpus.calibrate", detail }),
-      report: (done, most, drawn) =>
-        progress.show(
-          `${done} of at most ${most} proteins searched, ${drawn.toLocaleString("en")} random matches`,
-        ),
-    });
-    progress.clear();
-    await call.print(
-      `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${examined} proteins. P values now come from this corpus.\n`,
-    );
   });
 }

@@ -29,7 +29,7 @@ import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { lockDirectory, openReader } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import { Corpora, isEarlierFormat, outdatedMethod } from "../scoring/index.ts";
+import { Corpora, isEarlierFormat } from "../scoring/index.ts";
 import { checkSecrets } from "../webhooks/index.ts";
 import { ALL_SETTINGS, type Call, type Command } from "./command.ts";
 import { progressLine } from "./progress.ts";
@@ -195,12 +195,6 @@ function checkCorpora(data: string, path: string): CheckResult[] {
           checks.warning(
             `${corpus.name}: an earlier version of labd packed it, without genes and whole names.`,
             "Run labd corpus add FILE with its FASTA file again: it replaces the corpus.",
-          );
-        const method = outdatedMethod(corpus.path);
-        if (method !== null)
-          checks.warning(
-            `${corpus.name}: its calibration was made for method ${method}, and is not used.`,
-            `Run labd corpus calibrate ${corpus.name} again; until then the built-in null distribution is used.`,
           );
       }
       const active = corpora.active();

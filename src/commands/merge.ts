@@ -126,7 +126,7 @@ const PROPERTIES: Record<keyof Run, string> = {
   model: "--model",
   options: "method or its options",
   corpus: "another corpus",
-  calibration: "method or calibration of the corpus",
+  method: "method",
 };
 
 function findDifference(shard: ShardFile, reference: ShardFile): string | null {

@@ -1,4 +1,4 @@
-import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { METHOD, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   buildFamilies,
@@ -7,7 +7,6 @@ import {
   familiesPath,
   listFamilies,
   MATCH_TABLES,
-  readMethod,
   onThreads,
   planBuild,
   printProteome,
@@ -165,10 +164,10 @@ async function search(call: Call): Promise<void> {
     progress.show(`${count(searched)} of ${count(total)} proteins searched`),
   );
   progress.clear();
-  const { corpus, pattern: motif, source } = request;
+  const { pattern: motif, source } = request;
   const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), view);
   const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
-  await call.print(await printProteome(format, rows, readMethod(corpus.path)));
+  await call.print(await printProteome(format, rows, METHOD));
   call.warn(describeResult(table));
 }
 

@@ -212,14 +212,14 @@ async function scoreQueries(
   const questions = call.has("--fasta")
     ? scoring.readSequences({ fasta: text, ...input })
     : readBatch(call, scoring, text, input);
-  const { corpus, method: calibration } = scoring.corpora.scoringVersion();
+  const { corpus, method } = scoring.corpora.scoringVersion();
   const beginning = shardHeader(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,
     format,
     model: scoringModel,
     options: JSON.stringify(options),
     corpus,
-    calibration,
+    method,
   });
   const path = call.value("--output");
   if (shard && path !== undefined && call.has("--resume") && isDone(path, beginning)) {

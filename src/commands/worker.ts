@@ -41,10 +41,9 @@ export const worker: Command = {
       address: { url, ca },
       log,
       dataDirectory,
-      provide: (hash, calibration, report) =>
+      provide: (hash, report) =>
         fetchCorpus(hash, call.values("--from"), dataDirectory, {
           token,
-          calibration,
           report,
           tell: (sentence) => log.info("corpus", { message: sentence }),
         }),

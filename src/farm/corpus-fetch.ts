@@ -1,23 +1,15 @@
 import { closeSync, fsyncSync, openSync, rmSync, type Stats, statfsSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { renameDurably, writeDurably } from "../platform/durable-file.ts";
+import { renameDurably } from "../platform/durable-file.ts";
 import { createDirectory, createFile } from "../platform/owned-file.ts";
 import { lockFile } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
-import {
-  calibrationPath,
-  corpusPath,
-  readCalibration,
-  readCalibrationText,
-  verifyCorpusFile,
-} from "../scoring/index.ts";
+import { corpusPath, verifyCorpusFile } from "../scoring/index.ts";
 import { CorpusServer } from "./corpus-server.ts";
 
 export interface FetchOptions {
   /** Token of an account of the servers. */
   token?: string | undefined;
-  /** Hash of the calibration that the corpus must have; null: none. By default that of the server. */
-  calibration?: string | null | undefined;
   /** Called for every piece that arrives. */
   report?: ((bytes: number, total: number, server: string) => void) | undefined;
   /** Receives a sentence where a download continues or waits, and where a server cannot be used. */
@@ -56,7 +48,7 @@ export async function fetchCorpus(
       `${hash} is not the hash of a corpus. Expected 64 hexadecimal digits.`,
     );
   const path = corpusPath(dataDirectory, hash);
-  if (isVerified(path, hash, options) && hasCalibration(path, options.calibration)) return path;
+  if (isVerified(path, hash, options)) return path;
   const sources = servers.map((address) => new CorpusServer(address, options.token));
   createDirectory(dirname(path));
   const lock = await takeLock(path, options);
@@ -66,7 +58,6 @@ export async function fetchCorpus(
     for (const server of sources) {
       try {
         if (!isVerified(path, hash, options)) await fetchFile(server, path, hash, options);
-        else await fetchCalibration(server, path, hash, options);
         return path;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -105,10 +96,6 @@ function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean
     verifyCorpusFile(path, hash);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "bad_corpus") throw error;
-    if (/\.null was (altered|made by)/.test(error.message)) {
-      rmSync(calibrationPath(path), { force: true });
-      return isVerified(path, hash, { tell });
-    }
     tell?.(`${error.message} It is discarded.`);
     rmSync(path, { force: true });
     return false;
@@ -118,9 +105,6 @@ function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean
 }
 
 const fileState = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
-
-const hasCalibration = (path: string, wanted: string | null | undefined): boolean =>
-  wanted === undefined || (readCalibration(path)?.hash ?? null) === wanted;
 
 async function fetchFile(
   server: CorpusServer,
@@ -148,8 +132,6 @@ async function fetchFile(
       { cause: error },
     );
   }
-  // The calibration first: a corpus with its final name is complete.
-  await fetchCalibration(server, path, hash, options);
   renameDurably(part, path);
   verified.set(path, fileState(statSync(path)));
 }
@@ -201,28 +183,4 @@ function requireSpace(part: string, more: number): void {
     "store_failed",
     `${dirname(part)} has ${megabytes(Math.max(0, room))} free, but the corpus needs ${megabytes(more)} more. Free some space, and run the same command again.`,
   );
-}
-
-/** Stores the requested calibration of the corpus. */
-async function fetchCalibration(
-  server: CorpusServer,
-  path: string,
-  hash: string,
-  { calibration: wanted }: FetchOptions,
-): Promise<void> {
-  if (wanted === null) return rmSync(calibrationPath(path), { force: true });
-  if (wanted !== undefined && hasCalibration(path, wanted)) return;
-  const text = await server.calibration(hash);
-  const failure = (reason: string): Problem =>
-    new Problem("bad_corpus", `${server.address} ${reason} for the corpus ${hash}.`);
-  if (text === null) {
-    if (wanted !== undefined) throw failure(`has no calibration ${wanted}`);
-    return;
-  }
-  const found = readCalibrationText(text, `The calibration of ${hash} at ${server.address}`);
-  if (found.corpus !== hash) throw failure("sent a calibration of another corpus");
-  if (wanted !== undefined && found.hash !== wanted)
-    throw failure(`sent the calibration ${found.hash} instead of ${wanted}`);
-  if (!hasCalibration(path, found.hash))
-    writeDurably(calibrationPath(path), [new TextEncoder().encode(text)]);
 }

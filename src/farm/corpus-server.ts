@@ -1,9 +1,6 @@
 import { download } from "../platform/download.ts";
 import { Problem } from "../problem.ts";
 
-/** Bytes of a calibration: some hundred numbers. */
-const MAX_CALIBRATION = 16 * 1024 ** 2;
-
 export interface CorpusRead {
   /** Offset of the first byte. */
   from: number;
@@ -35,21 +32,6 @@ export class CorpusServer {
   /** The bytes of a corpus; reading continues after interruptions. @throws Problem not_found, unauthenticated, store_failed */
   corpus(hash: string, read: CorpusRead): AsyncGenerator<Uint8Array> {
     return this.#read(`/api/scoring/corpora/${hash}`, read);
-  }
-
-  /** The text of a corpus's calibration; null if the server has no calibration. */
-  async calibration(hash: string): Promise<string | null> {
-    const onSize = (bytes: number): void => {
-      if (bytes > MAX_CALIBRATION)
-        throw new Problem("bad_corpus", `${this.address} sent ${bytes} bytes for a calibration.`);
-    };
-    try {
-      const path = `/api/scoring/corpora/${hash}/calibration`;
-      return Buffer.concat(await Array.fromAsync(this.#read(path, { from: 0, onSize }))).toString("utf8");
-    } catch (error) {
-      if (error instanceof Problem && error.code === "not_found") return null;
-      throw error;
-    }
   }
 
   #read(path: string, read: CorpusRead): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
-import { calibrationFileText, type Farm, type FarmDependencies, type Progress } from "../scoring/index.ts";
+import { type Farm, type FarmDependencies, type Progress } from "../scoring/index.ts";
 import {
   describeCause,
   connectionOptions,
@@ -300,7 +300,6 @@ export class Dispatcher implements Farm {
       host: hostname(),
       pid: process.pid,
       queue: name,
-      calibration: corpus && calibrationFileText(corpus.path),
       corpusName: corpus?.name ?? null,
       since: this.#startedAt,
     });

@@ -48,7 +48,7 @@ const LOCK = 10_000;
 
 /**
  * A process that takes jobs from the queue and scores them with a pool like the server's. It takes only work of its
- * own kind: of a server with the same version, method, corpus and calibration.
+ * own kind: of a server with the same version, method and corpus.
  */
 export class FarmWorker {
   readonly name = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
@@ -205,11 +205,11 @@ export class FarmWorker {
   }
 
   #verifyCorpus(server: ServerRecord): Promise<VerifiedCorpus> {
-    const { dataDirectory, provide } = this.options;
+    const { provide } = this.options;
     const name = server.corpusName ?? "the corpus";
     this.#refusal = `It is verifying ${name}.`;
     return this.#registeringDuring(
-      verifyServerCorpus(dataDirectory, server, provide, (bytes, total) => {
+      verifyServerCorpus(server, provide, (bytes, total) => {
         this.#refusal = `It is fetching ${name}: ${Math.floor((100 * bytes) / Math.max(1, total))} %.`;
       }),
     );

@@ -47,8 +47,6 @@ export interface ServerRecord extends WorkKind {
   pid: number;
   /** The queue that gets jobs. */
   queue: string;
-  /** Text of the corpus's calibration; null without one. */
-  calibration: string | null;
   /** Name of the corpus; null without one. */
   corpusName: string | null;
   /** Milliseconds since 1970-01-01 UTC. */

@@ -1,8 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { METHOD } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { writeDurably } from "../platform/durable-file.ts";
-import { calibrationPath, corpusPath, emptyCorpus, openCorpusFile } from "../scoring/index.ts";
+import { emptyCorpus, openCorpusFile } from "../scoring/index.ts";
 import type { ServerRecord } from "./redis-records.ts";
 
 /** The corpus with the content of the server's corpus; a null path means the empty corpus. */
@@ -12,33 +9,25 @@ export interface VerifiedCorpus {
   sequences: number;
 }
 
-/** Gives the verified file of a corpus, with the calibration of this hash or, for null, without one. @throws Problem */
-export type ProvideCorpus = (
-  hash: string,
-  calibration: string | null,
-  report: (bytes: number, total: number) => void,
-) => Promise<string>;
+/** Gives the verified file of a corpus. @throws Problem */
+export type ProvideCorpus = (hash: string, report: (bytes: number, total: number) => void) => Promise<string>;
 
 /**
- * Makes sure that a job scored here gives the same result as on the server: with the same corpus and calibration.
+ * Makes sure that a job scored here gives the same result as on the server: with the same corpus.
  * @throws Problem bad_corpus, not_found, store_failed
  */
 export async function verifyServerCorpus(
-  dataDirectory: string,
-  server: Pick<ServerRecord, "scoringVersion" | "calibration" | "corpusName">,
+  server: Pick<ServerRecord, "scoringVersion" | "corpusName">,
   provide: ProvideCorpus,
   report: (bytes: number, total: number) => void,
 ): Promise<VerifiedCorpus> {
-  const { scoringVersion, calibration, corpusName } = server;
+  const { scoringVersion, corpusName } = server;
   const hash = scoringVersion.corpus;
   if (hash === emptyCorpus().hash) return { hash, path: null, sequences: 0 };
   if (!/^[0-9a-f]{64}$/.test(hash))
     throw new Problem("bad_corpus", "The server does not announce the hash of its corpus.");
-  const file = calibrationPath(corpusPath(dataDirectory, hash));
-  if (calibration !== null && (!existsSync(file) || readFileSync(file, "utf8") !== calibration))
-    writeDurably(file, [new TextEncoder().encode(calibration)]);
   try {
-    const path = await provide(hash, scoringVersion.method.slice(METHOD.length + 1) || null, report);
+    const path = await provide(hash, report);
     return { hash, path, sequences: openCorpusFile(path).sequenceCount };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

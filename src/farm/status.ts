@@ -89,9 +89,9 @@ async function readState(redis: Redis): Promise<PublishedState | null> {
 export interface FarmStatus {
   queue: string;
   redis: RedisInfo;
-  /** The server that last used the queue; null if none has. */
-  server: Omit<ServerRecord, "calibration"> | null;
-  /** State of the server; null if it is not running. */
+  /** The server that used it last; null if none has. */
+  server: ServerRecord | null;
+  /** Its state; null if it is not running. */
   farm: PublishedState | null;
   workers: FarmState["workers"];
   mixed: string[];
@@ -154,11 +154,10 @@ async function inspectQueue(redis: Redis, queue: string): Promise<FarmStatus> {
     readState(redis),
     readWorkers(redis),
   ]);
-  const { calibration: _, ...server } = record ?? { calibration: null };
   return {
     queue,
     redis: info,
-    server: record && (server as Omit<ServerRecord, "calibration">),
+    server: record,
     farm,
     workers: workers.map((worker) => ({ ...worker, fits: acceptsJobs(worker, record?.queue) })),
     mixed: record === null ? [] : mixedFarm(record, workers),

@@ -39,7 +39,9 @@ export interface Automaton {
   program: Program;
   /** Lookarounds, inner before outer. Lookbehinds are compiled backwards. */
   lookarounds: { program: Program; lookbehind: boolean }[];
-  /** True if the pattern contains `^` or `$`. */
+  /** True if the pattern contains `^`, or `$`. */
+  anchors: { start: boolean; end: boolean };
+  /** True if it contains either. */
   anchored: boolean;
 }
 
@@ -58,10 +60,10 @@ interface Builder {
  * Compiles a pattern's tree, in time and size linear in the pattern with its repeats expanded.
  * @throws PatternError at the element that exceeds MAX_PATTERN_NODES
  */
-export function compilePattern(root: Node, anchored: boolean): Automaton {
+export function compilePattern(root: Node, anchors: Automaton["anchors"]): Automaton {
   const lookarounds: Automaton["lookarounds"] = [];
   const program = compileProgram(root, lookarounds, { left: 4 * MAX_PATTERN_NODES }, false);
-  return { program, lookarounds, anchored };
+  return { program, lookarounds, anchors, anchored: anchors.start || anchors.end };
 }
 
 function compileProgram(

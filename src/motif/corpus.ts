@@ -15,7 +15,6 @@ import {
 } from "./corpus-format.ts";
 import { type ProteinIdentity, readHeader } from "./header.ts";
 import { firstNotBelow, type NameIndex, type SortedKeys } from "./name-index.ts";
-import type { Calibration } from "./p-value.ts";
 
 /**
  * An immutable collection of proteins in one block of bytes: a mapped file, or memory shared by all workers.
@@ -49,8 +48,6 @@ export interface Corpus {
   findAccession(accession: string): number;
   /** Name index for `searchNames`. */
   readonly names: NameIndex;
-  /** Null distribution of this corpus, if calibrated, from which P values then come. */
-  calibration?: Calibration;
   /** Checks the hash and every residue. @throws CorpusError if bytes were altered */
   verify(): void;
 }

@@ -25,7 +25,7 @@ import {
   type Retention,
   findSpan,
 } from "./retention.ts";
-import { burial, orderAround, terminusProximity } from "./region.ts";
+import { burial, terminusProximity } from "./region.ts";
 import { shapeAt } from "./shape.ts";
 import { tailRetention } from "./tail.ts";
 import { TERM_SHAPES } from "./term-shapes.ts";
@@ -49,8 +49,6 @@ export interface Evidence {
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   terms: Terms | null;
-  /** Mean predicted order around the match, which with `homologs` selects the null distribution. */
-  order: number;
 }
 
 /** z, the sum of all contributions; random matches have mean 0 and standard deviation 1. */
@@ -154,7 +152,6 @@ export function computeEvidence(
     atHomologs,
     terms,
     z: terms && zScore(terms),
-    order: orderAround(family.prediction.order, match),
   };
 }
 
@@ -188,7 +185,7 @@ function summary(
   sums: Sums,
   { start, end }: Match,
   { defined }: MotifMatch,
-): Omit<Evidence, "atHomologs" | "terms" | "z" | "order"> {
+): Omit<Evidence, "atHomologs" | "terms" | "z"> {
   const conservation: (number | null)[] = Array.from({ length: end - start }, () => null);
   const hasHomologs = sums.homologs > 0;
   const isJudged = hasHomologs && defined.length > 0;
@@ -220,6 +217,23 @@ export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match
 }
 
 /**
+ * True if a homolog begins or ends inside a match and has an admitted residue at every defined position that it
+ * covers: probably a fragment, which says nothing about the rest.
+ */
+export function isCutOff({ first, last, row }: AlignedHomolog, match: MotifMatch): boolean {
+  const beginsInside = first > match.start && row.before[first] === 0;
+  const endsInside = last < match.end - 1 && row.before[last] === row.residues.length - 1;
+  return (
+    (beginsInside || endsInside) &&
+    match.defined.every((position, i) => {
+      const column = match.start + position;
+      const isCovered = (column >= first || !beginsInside) && (column <= last || !endsInside);
+      return !isCovered || match.residueScores[i][row.anchored[column]] === 1;
+    })
+  );
+}
+
+/**
  * Retention in the aligned part of a homolog, else in its unaligned end; null if neither reaches the match.
  */
 function computeRetention(
@@ -230,9 +244,10 @@ function computeRetention(
 ): Retention | null {
   if (isMissing(homolog, match)) return tailRetention(motif, match, homolog, queryLength);
   const found = retention(motif, match, homolog);
-  if (!motif.automaton.anchored || found.value === 1) return found;
-  const tailValue = tailRetention(motif, match, homolog, queryLength);
-  return tailValue !== null && tailValue.value > found.value ? tailValue : found;
+  if (found.value === 1) return found;
+  if (!motif.automaton.anchored) return isCutOff(homolog, match) && found.state !== "shifted" ? null : found;
+  const atEnd = tailRetention(motif, match, homolog, queryLength);
+  return atEnd !== null && atEnd.value > found.value ? atEnd : found;
 }
 
 /** Residues aligned to a match: `-` for a gap, insertions in lower case. */

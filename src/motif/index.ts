@@ -73,12 +73,6 @@ export type { FastaEntry } from "./fasta.ts";
 export { readHeader } from "./header.ts";
 export type { ProteinIdentity } from "./header.ts";
 
-/** Null distribution of a corpus, for `Corpus.calibration`. */
-export { computeCalibration, drawMatches, drawnProteins, ENOUGH_DRAWS, MIN_DRAWS } from "./calibration.ts";
-export type { Draw } from "./calibration.ts";
-export { NULL_BINS } from "./p-value.ts";
-export type { Calibration } from "./p-value.ts";
-
 /** Sequences as people paste them. */
 export { findPlace, readProteinText } from "./protein-text.ts";
 export type { ProteinText } from "./protein-text.ts";

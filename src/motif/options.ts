@@ -4,7 +4,7 @@
  */
 
 /** Version of the method: equal versions give equal numbers. */
-export const METHOD = "labd-3";
+export const METHOD = "labd-4";
 
 /** Options of a run; results are only comparable if these are equal. */
 export interface Options {
@@ -131,9 +131,6 @@ export const MAX_TERMINUS_OFFSET = 60;
 /** Mean disorder above which a match lies in a disordered region. */
 export const DISORDER_THRESHOLD = 0.5;
 
-/** Residues on each side whose mean order selects the null distribution. */
-export const ORDER_FLANK = 20;
-
 /** Residues over which terminus proximity falls by e. */
 export const TERMINUS_DECAY = 30;
 
@@ -183,8 +180,21 @@ export const WEAKLY_CONSERVED_P = 0.2;
 export const KEPT_FRACTION = 0.5;
 
 /** Maximum overall P values of `likely functional` and `possible` (docs/quality.md has the share of true motifs). */
-export const LIKELY_P = 0.05;
-export const POSSIBLE_P = 0.2;
+export const LIKELY_P = 0.02;
+export const POSSIBLE_P = 0.1;
+
+/** Maximum q-value of a match that stands out among all that were tested. */
+export const STANDS_OUT_Q = 0.05;
+
+/**
+ * Share of the matches of a motif class that are true motifs, before any evidence: twice the known instances of half of
+ * ELM's instances in human proteins, 1,115 of 550,901 matches of their 237 classes, rounded up because many are unknown.
+ */
+export const PRIOR = 0.005;
+
+/** Coefficients of 1, z and z² of the log likelihood ratio of true motifs and random matches, and the range of z that has data. */
+export const LOG_LIKELIHOOD_RATIO = [-0.979, 1.115, 0.126];
+export const LIKELIHOOD_RATIO_RANGE = [-3, 4];
 
 /**
  * Low complexity: 12 residues with less than 2.2 bits of entropy, the trigger of SEG (Wootton & Federhen,

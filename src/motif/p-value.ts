@@ -1,96 +1,97 @@
-import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "./null-quantiles.ts";
-import { CONSERVED_P, KEPT_FRACTION, LIKELY_P, POSSIBLE_P, WEAKLY_CONSERVED_P } from "./options.ts";
-import type { NullRow } from "./null-row.ts";
+import type { NullModel, Statistic } from "./null-model.ts";
+import { NULL_MODELS } from "./null-models.ts";
+import {
+  CONSERVED_P,
+  KEPT_FRACTION,
+  LIKELIHOOD_RATIO_RANGE,
+  LIKELY_P,
+  LOG_LIKELIHOOD_RATIO,
+  POSSIBLE_P,
+  PRIOR,
+  WEAKLY_CONSERVED_P,
+} from "./options.ts";
 import type { ConservationLevel, MatchScore, PValueKind, RandomMatches, ScoringModel } from "./prediction.ts";
 
-/** The numbers of a match that have P values. */
-export interface Statistics {
-  /** The term of that name; null with fewer than MIN_HOMOLOGS. */
-  conservation: number | null;
-  /** The sum of all contributions. */
-  z: number;
-}
-
-/** Null distribution from random matches in one corpus. */
-export interface Calibration {
-  /** Seed of the random draws. */
-  seed: number;
-  /** Proteins with matches, and proteins examined. */
-  proteins: number;
-  examined: number;
-  matches: number;
-  /** Rows by depth, then by order. */
-  rows: Record<ScoringModel, readonly NullRow[]>;
+/** What a motif cannot choose: homologs of the protein, its mean predicted order (0..1), and the pattern's anchors. */
+export interface Surroundings {
+  homologs: number;
+  chainOrder: number;
+  anchors: { start: boolean; end: boolean };
 }
 
 /** Level of each quantile. */
-export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
+export const LEVELS = [
+  0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998,
+];
 
-/** Level from which on the null distribution is exponential: as many random matches as expected reach 0.001 and 0.0002. */
-const TAIL_FROM = LEVELS.indexOf(0.975);
+/** Level from which on the null distribution is exponential. */
+const TAIL_FROM = LEVELS.indexOf(0.99);
 
 /** Smallest P value that null.bench.ts could check. */
-export const MIN_P = 0.0001;
+export const MIN_P = 0.00001;
 
 export interface PValue {
   p: number;
-  /** Beyond the ends of the null distribution the P value is a bound: at most MIN_P or at least 0.5. */
+  /** Beyond the ends of the null distribution the P value is a bound: at most MIN_P or at least 0.99. */
   is: PValueKind;
 }
 
-/** Properties by which matches are comparable: homologs at the match, and mean predicted order around it. */
-export interface MatchContext {
-  homologs: number;
-  order: number;
+/** Numbers of homologs and mean orders beyond these count like them: the ends of the data. */
+const MAX_HOMOLOGS = 100;
+const ORDER_RANGE = [0.45, 0.95];
+
+/** The variables of location and scale: depth, order of the chain, anchors. */
+export function nullFeatures({ homologs, chainOrder, anchors }: Surroundings): number[] {
+  const depth = Math.log1p(Math.min(homologs, MAX_HOMOLOGS));
+  const order = (Math.min(ORDER_RANGE[1], Math.max(ORDER_RANGE[0], chainOrder)) - 0.75) / 0.1;
+  return [
+    1,
+    depth,
+    depth * depth,
+    homologs === 0 ? 1 : 0,
+    order,
+    order * order,
+    Math.max(0, order - 1),
+    anchors.start ? 1 : 0,
+    anchors.end ? 1 : 0,
+  ];
 }
+
+/** A number of a match relative to random matches in proteins like its own. */
+export function standardise(
+  { location, logScale }: Pick<NullModel, "location" | "logScale">,
+  value: number,
+  features: readonly number[],
+): number {
+  return (value - weightedSum(location, features)) / Math.exp(weightedSum(logScale, features));
+}
+
+export const weightedSum = (weights: readonly number[], features: readonly number[]): number =>
+  weights.reduce((sum, weight, i) => sum + weight * features[i], 0);
 
 /**
- * Fraction of random matches with similar depth and order whose statistic is as high or higher. P of the
- * conservation ignores the context, so that no match is called conserved for its location.
- *
- * @param calibration null distribution of the corpus; by default that of Swiss-Prot.
+ * Fraction of random matches, anywhere in proteins with as many homologs and as much order, whose number is as high or
+ * higher. P of the conservation judges that term alone, so that no match is called conserved for its location.
  */
 export function computePValue(
-  name: keyof Statistics,
+  name: Statistic,
   value: number,
   model: ScoringModel,
-  { homologs, order }: MatchContext,
-  calibration: Calibration | null = null,
-): PValue | null {
-  const quantiles = nullRow(model, { homologs, order }, calibration)[name];
-  return quantiles && tailProbability(quantiles, value);
+  surroundings: Surroundings,
+): PValue {
+  const nullModel = NULL_MODELS[model][name];
+  return tailProbability(nullModel.quantiles, standardise(nullModel, value, nullFeatures(surroundings)));
 }
 
-const nullRow = (
-  model: ScoringModel,
-  { homologs, order }: MatchContext,
-  calibration: Calibration | null,
-): NullRow => (calibration?.rows[model] ?? NULL_QUANTILES[model])[findBin(homologs, order)];
-
-/** Distribution of the z of random matches with similar depth and order: those that the overall P value counts. */
-export function randomMatches(
-  model: ScoringModel,
-  context: MatchContext,
-  calibration: Calibration | null = null,
-): RandomMatches {
+/** Distribution of the z of random matches in proteins with as many homologs and as much order: those that the overall P counts. */
+export function randomMatches(model: ScoringModel, surroundings: Surroundings): RandomMatches {
+  const { location, logScale, quantiles } = NULL_MODELS[model].z;
+  const features = nullFeatures(surroundings);
+  const [middle, scale] = [weightedSum(location, features), Math.exp(weightedSum(logScale, features))];
   return {
     shares: LEVELS.map((_, i) => probabilityAbove(i)),
-    z: [...nullRow(model, context, calibration).z],
+    z: quantiles.map((quantile) => Math.round((middle + scale * quantile) * 1e4) / 1e4),
   };
-}
-
-/** Index of a row: by depth, then order, ascending. */
-export function findBin(homologs: number, order: number): number {
-  const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
-  const state = NULL_ORDER.findLastIndex((from) => order >= from) + 1;
-  return depth * (NULL_ORDER.length + 1) + state;
-}
-
-export const NULL_BINS = NULL_DEPTHS.length * (NULL_ORDER.length + 1);
-
-/** Warning that accompanies P values from a calibration. */
-export function describeCalibration({ proteins, matches }: Calibration): string {
-  return `P values are calibrated on ${matches} random matches in ${proteins} proteins of this corpus.`;
 }
 
 /** Fraction of a null distribution at or above a value, log-linear between two quantiles and beyond the last. */
@@ -107,6 +108,20 @@ export function tailProbability(quantiles: readonly number[], value: number): PV
 /** 1 − level, rounded so that 1 − 0.995 is 0.005. */
 function probabilityAbove(level: number): number {
   return Math.round((1 - LEVELS[level]) * 1e6) / 1e6;
+}
+
+/**
+ * Probability that a match is a true motif, 0..1 (Bayes): the prior odds times the likelihood ratio of z among true motifs and
+ * random matches of their classes, a logistic regression on held-out families and classes (docs/quality.md).
+ *
+ * @param prior share of true motifs among the matches of a class, 0..1.
+ */
+export function computeProbability(z: number, prior = PRIOR): number {
+  const [low, high] = LIKELIHOOD_RATIO_RANGE;
+  const x = Math.min(high, Math.max(low, z));
+  const [constant, linear, square] = LOG_LIKELIHOOD_RATIO;
+  const odds = (prior / (1 - prior)) * Math.exp(constant + linear * x + square * x * x);
+  return odds / (1 + odds);
 }
 
 /**

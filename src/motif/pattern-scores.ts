@@ -1,15 +1,18 @@
 import { decode } from "./alphabet.ts";
 import { findMatches, lookaroundTable, type Match, findMatchPath } from "./automaton-matches.ts";
+import { average } from "./disorder/disorder.ts";
 import type { Family } from "./divergence.ts";
 import { computeContributions, type Evidence, computeEvidence } from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
 import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
+import type { Statistic } from "./null-model.ts";
 import {
-  type Calibration,
   computePValue,
   judgeConservation,
   judgeOverall,
+  computeProbability,
+  type PValue,
   randomMatches,
 } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
@@ -22,7 +25,6 @@ export interface ScoringContext {
   model: ScoringModel;
   family: Family;
   options: Readonly<Options>;
-  calibration: Calibration | null;
 }
 
 /** Scores every match of a pattern in the query; `report` gets the fraction done. */
@@ -50,7 +52,7 @@ export function scorePattern(
     const isAffordable = motif.simulation.steps <= MAX_MATCHING_STEPS;
     if (!isAffordable) evidence = NO_EVIDENCE;
     const warnings = matchWarnings(family.query, match, evidence, { isShort, isAffordable }, options);
-    return matchScore(match, evidence, path ? pathBits(path) : bits, warnings, context);
+    return matchScore({ match, evidence, bits: path ? pathBits(path) : bits, warnings, pattern }, context);
   };
   const matches = found.slice(0, options.maxMatches).map((match, i, { length }) => {
     report(i / length);
@@ -66,22 +68,32 @@ export function scorePattern(
   };
 }
 
+interface FoundEvidence {
+  match: Match;
+  evidence: Evidence;
+  /** Information content of the matched path. */
+  bits: number;
+  warnings: string[];
+  pattern: Pattern;
+}
+
 function matchScore(
-  match: Match,
-  evidence: Evidence,
-  bits: number,
-  warnings: string[],
-  { model, family, calibration }: ScoringContext,
+  { match, evidence, bits, warnings, pattern }: FoundEvidence,
+  { model, family }: ScoringContext,
 ): MatchScore {
   const { homologs, terms, z } = evidence;
   const count = (wanted: HomologState): number =>
     evidence.atHomologs.filter(({ state }) => state === wanted).length;
   const [kept, nearby] = [count("conserved"), count("shifted")];
   const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
-  const pValue = isJudged
-    ? computePValue("conservation", terms.conservation, model, evidence, calibration)
-    : null;
-  const overall = z === null ? null : computePValue("z", z, model, evidence, calibration);
+  const surroundings = {
+    homologs: family.homologs.length,
+    chainOrder: average(family.prediction.order),
+    anchors: pattern.automaton.anchors,
+  };
+  const compute = (name: Statistic, value: number): PValue => computePValue(name, value, model, surroundings);
+  const pValue = isJudged ? compute("conservation", terms.conservation) : null;
+  const overall = z === null ? null : compute("z", z);
   const ifJudged = (value: number | null): number | null => (isJudged ? roundedOrNull(value) : null);
   return {
     start: match.start + 1,
@@ -92,7 +104,8 @@ function matchScore(
     z: roundedOrNull(z),
     overallPValue: overall && rounded(overall.p),
     overallPValueIs: overall && overall.is,
-    ...(overall && { randomMatches: randomMatches(model, evidence, calibration) }),
+    ...(overall && { randomMatches: randomMatches(model, surroundings) }),
+    probability: z === null ? null : rounded(computeProbability(z)),
     conservationLevel: judgeConservation(pValue, (kept + nearby) / homologs),
     score: ifJudged(evidence.score),
     expected: ifJudged(evidence.expected),
@@ -121,7 +134,6 @@ const NO_EVIDENCE: Evidence = {
   conservation: [],
   atHomologs: [],
   terms: null,
-  order: 0.5,
 };
 
 const roundAll = (contributions: Contributions): Contributions =>

@@ -34,8 +34,8 @@ interface Reader {
   at: number;
   dialect: Dialect;
   elements: number;
-  /** True if `^` or `$` occurred. */
-  anchored: boolean;
+  /** True if `^`, or `$`, occurred. */
+  anchors: Automaton["anchors"];
 }
 
 /**
@@ -46,13 +46,19 @@ interface Reader {
  * @throws PatternError with position, reason and the allowed characters; also if the pattern is too large
  */
 export function parsePattern(expression: string, dialect: Dialect = "plain"): Pattern {
-  const reader: Reader = { text: expression, at: -1, dialect, elements: 0, anchored: false };
+  const reader: Reader = {
+    text: expression,
+    at: -1,
+    dialect,
+    elements: 0,
+    anchors: { start: false, end: false },
+  };
   advance(reader);
   const root = readChoice(reader, 0);
   if (reader.at < expression.length) {
     throw new PatternError(reader.at, "Unmatched ): every ) needs a ( before it.");
   }
-  return { expression, root, automaton: compilePattern(root, reader.anchored) };
+  return { expression, root, automaton: compilePattern(root, reader.anchors) };
 }
 
 function advance(reader: Reader): void {
@@ -116,7 +122,7 @@ function readItem(reader: Reader, character: string, depth: number): Node {
     case "^":
     case "$":
       advance(reader);
-      reader.anchored = true;
+      reader.anchors[character === "^" ? "start" : "end"] = true;
       return { kind: character === "^" ? "start" : "end", position, nullable: true, consumes: false };
     default:
   }

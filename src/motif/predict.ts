@@ -1,4 +1,3 @@
-import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
@@ -60,7 +59,6 @@ export function predict(
   );
   const aligned = found.map((hit, k) => ({ source: hit, homolog: measureHomolog(query, rows[k]) }));
   return assemble({ request, query, patterns, options, report }, aligned, {
-    calibration: corpus.calibration ?? null,
     corpus: {
       name: corpus.name,
       hash: corpus.hash,
@@ -96,7 +94,6 @@ export function predictFromAlignment(
     homolog: measureHomolog(query, row),
   }));
   const prediction = assemble({ request, query, patterns, options, report }, aligned, {
-    calibration: null,
     corpus: null,
     countLeftOut: null,
     describe: ({ name, description }) => ({
@@ -121,7 +118,6 @@ const pickNames = ({ accession, description, organism, gene }: ProteinIdentity) 
 });
 
 interface HomologSource<Source> {
-  calibration: Calibration | null;
   corpus: Prediction["corpus"];
   /** Counts the hits that are not among these homologs; null without a search. */
   countLeftOut: ((homologs: readonly Source[]) => ExcludedHits) | null;
@@ -143,7 +139,7 @@ interface Job {
 function assemble<Source>(
   { request: { model, patterns: requests }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  { calibration, corpus, countLeftOut, describe }: HomologSource<Source>,
+  { corpus, countLeftOut, describe }: HomologSource<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
@@ -174,7 +170,7 @@ function assemble<Source>(
   });
   const names = ["query", ...homologs.map(({ accession }) => accession)];
   const scored = patterns.map((pattern, i) => {
-    const context = { model, family, options, calibration };
+    const context = { model, family, options };
     return scorePattern(pattern, requests[i].name, context, (fraction) =>
       report("scores", (i + fraction) / patterns.length),
     );
@@ -193,7 +189,6 @@ function assemble<Source>(
       ...choiceWarnings(options),
       ...familyWarnings(family),
       ...(leftOut ? leftOutWarnings(leftOut, options) : []),
-      ...(calibration ? [describeCalibration(calibration)] : []),
     ],
   };
 }

@@ -64,9 +64,14 @@ export interface MatchScore {
   overallVerdict: Exclude<Verdict, "not scored"> | null;
   /** Evidence for the match, in standard deviations from the mean of random matches; null if the match could not be scored. */
   z: number | null;
-  /** Fraction of comparable random matches whose z is as high or higher; null if the match could not be scored. */
+  /**
+   * Fraction of random matches in proteins with as many homologs and as much order whose z is as high or higher; null if the
+   * match could not be scored.
+   */
   overallPValue: number | null;
   overallPValueIs: PValueKind | null;
+  /** Probability of a true motif, 0..1, from z and the default prior; null likewise, absent in results of earlier versions. */
+  probability?: number | null;
   /** z of random matches with which the match is compared; absent if it could not be scored. */
   randomMatches?: RandomMatches;
   /** Judged by conservation alone. */
@@ -75,7 +80,7 @@ export interface MatchScore {
   score: number | null;
   /** CS expected from the local divergence, 0..1. */
   expected: number | null;
-  /** Fraction of comparable random matches that are conserved as well or better, 0.0001..0.5. */
+  /** Fraction of comparable random matches that are conserved as well or better, 0.00001..0.99. */
   pValue: number | null;
   /** True if the P value is an estimate, or a bound beyond the ends of the null distribution. */
   pValueIs: PValueKind | null;

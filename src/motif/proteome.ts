@@ -43,7 +43,7 @@ export function scoreRecord(
   const lookarounds = lookaroundTable(pattern.automaton, query);
   if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
   const { family } = decodeFamily(record, query, (index) => readResidues(corpus, index));
-  const context = { model, family, options: DEFAULTS, calibration: corpus.calibration ?? null };
+  const context = { model, family, options: DEFAULTS };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
     const { atHomologs: _atHomologs, randomMatches: _randomMatches, ...numbers } = match;

@@ -1,5 +1,5 @@
 import type { Match } from "./automaton-matches.ts";
-import { BURIAL_MAX_OFFSET, BURIAL_WINDOW, ORDER_FLANK, TERMINUS_DECAY } from "./options.ts";
+import { BURIAL_MAX_OFFSET, BURIAL_WINDOW, TERMINUS_DECAY } from "./options.ts";
 
 /** Hydropathy by residue code, 0 for letters beyond the twenty: Kyte & Doolittle, J. Mol. Biol. 1982, 157:105. */
 const HYDROPATHY = new Float64Array(32);
@@ -14,18 +14,6 @@ HYDROPATHY.set([
  */
 export function terminusProximity(queryLength: number, { start, end }: Match): number {
   return Math.exp(-Math.min(start, queryLength - end) / TERMINUS_DECAY);
-}
-
-/** Mean predicted order of the ORDER_FLANK residues on each side of a match, 0..1; 0.5 if there are none. */
-export function orderAround(order: Float32Array, { start, end }: Match): number {
-  let sum = 0;
-  let count = 0;
-  for (let p = Math.max(0, start - ORDER_FLANK); p < Math.min(order.length, end + ORDER_FLANK); p++) {
-    if (p >= start && p < end) continue;
-    sum += order[p];
-    count++;
-  }
-  return count > 0 ? sum / count : 0.5;
 }
 
 /**

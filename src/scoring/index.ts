@@ -6,14 +6,6 @@ export type {
   Prediction,
   RandomMatches,
 } from "../motif/index.ts";
-export { calibrateCorpus } from "./batch/calibration.ts";
-export {
-  calibrationFileText,
-  calibrationPath,
-  outdatedMethod,
-  readCalibration,
-  readCalibrationText,
-} from "./corpus/calibration-file.ts";
 export {
   Corpora,
   type CorpusInfo,
@@ -71,7 +63,6 @@ export { BUILD_STATES, type Build } from "./proteome/builds.ts";
 export { buildFamilies, onThreads } from "./proteome/build.ts";
 export { type BuildPlan, planBuild } from "./proteome/plan.ts";
 export { familiesPath, listFamilies, removeFamilies } from "./corpus/families-file.ts";
-export { readMethod } from "./corpus/calibration-file.ts";
 export { type ProteomeTable, searchProteome } from "./proteome/table.ts";
 export {
   SCORE_FORMATS,

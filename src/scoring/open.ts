@@ -41,7 +41,6 @@ import { OwnSearches } from "./proteome/own-searches.ts";
 import { makeComputations, ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
 import { JobModels } from "./structure/job-models.ts";
-import { outdatedMethod } from "./corpus/calibration-file.ts";
 import { Tasks } from "../tasks/tasks.ts";
 import { openWatched } from "./api/open-watched.ts";
 
@@ -245,7 +244,6 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
     recoverJobs(options, store);
-    reportOutdated(log, corpora);
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
       background,
@@ -287,13 +285,6 @@ function openWorkers(options: ScoringOptions, { corpora, store, ...of }: WorkerD
     pool.close();
   };
   return { pool, runner, builds, batches, tasks, close };
-}
-
-/** Says that P values of a calibrated corpus come from the built-in null distribution since an upgrade. */
-function reportOutdated(log: Log, corpora: Corpora): void {
-  const active = corpora.active();
-  const method = active && outdatedMethod(active.path);
-  if (method) log.problem("calibration outdated", { corpus: active.name, method, see: "labd doctor" });
 }
 
 function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {

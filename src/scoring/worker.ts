@@ -2,15 +2,12 @@ import { getPriority, setPriority } from "node:os";
 import {
   type Corpus,
   DEFAULTS,
-  drawMatches,
   findHits,
-  parsePattern,
   predict,
   predictFromAlignment,
   type Stage,
 } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { calibrationStamp } from "./corpus/calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus/corpus.ts";
 import {
   carryFamilies,
@@ -29,11 +26,10 @@ import type {
   WorkerReport,
   WorkerTask,
 } from "./jobs/worker-messages.ts";
-import type { DrawnReport, DrawTask } from "./batch/calibration.ts";
 import { printJson } from "./jobs/prediction-json.ts";
 
-type Task = WorkerTask | SearchTask | DrawTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
-type Report = WorkerReport | DrawnReport | FamiliesReport | MatchReport | PlanReport;
+type Task = WorkerTask | SearchTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
+type Report = WorkerReport | FamiliesReport | MatchReport | PlanReport;
 
 declare const self: Worker;
 
@@ -56,14 +52,12 @@ const PROGRESS_INTERVAL = 100;
  */
 const LARGE_CORPUS = 10_000_000;
 
-let opened: { path: string | null; stamp: string; corpus: Corpus } | undefined;
+let opened: { path: string | null; corpus: Corpus } | undefined;
 
 /** Keeps the corpus open between jobs; workers share its bytes. */
 function loadCorpus({ corpusPath: path, corpusBytes }: CorpusSource): Corpus {
-  const stamp = path === null ? "" : calibrationStamp(path);
-  if (!opened || opened.path !== path || opened.stamp !== stamp) {
-    opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
-  }
+  if (opened?.path !== path)
+    opened = { path, corpus: path === null ? emptyCorpus() : openCorpusFile(path, corpusBytes) };
   if (opened.corpus.residueCount >= LARGE_CORPUS) Bun.gc(false);
   return opened.corpus;
 }
@@ -109,15 +103,8 @@ async function score(task: WorkerTask): Promise<WorkerReport> {
   };
 }
 
-function draw(task: DrawTask): DrawnReport {
-  const { ticket, proteins, patterns, seed } = task;
-  const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
-  return { ticket, kind: "drawn", drawn: drawMatches(loadCorpus(task), proteins, read, seed) };
-}
-
 function work(task: Task): Report | Promise<Report> {
   if ("counter" in task) return search(task);
-  if ("proteins" in task) return draw(task);
   if ("plan" in task) return { ticket: task.ticket, kind: "planned", plan: planBuild(task.plan) };
   if ("change" in task) return carryFamilies(task, loadCorpus(task));
   if ("members" in task) return computeFamilies(task, loadCorpus(task));

@@ -158,7 +158,7 @@ export function drawShapes(
 }
 
 /** Solves a symmetric system by elimination with pivots. */
-function solve(matrix: readonly Float64Array[], right: Float64Array): number[] {
+export function solve(matrix: readonly Float64Array[], right: Float64Array): number[] {
   const rows = matrix.map((row, k) => [...row, right[k]]);
   for (let k = 0; k < rows.length; k++) {
     const best = rows

@@ -114,22 +114,18 @@ export function readClasses(directory: string): { name: string; expression: stri
   return cells.slice(1).map((row) => ({ name: row[name], expression: row[expression] }));
 }
 
-/** Taxa of the proteins whose species is known. */
-export function readTaxa(directory: string): { accession: string; taxon: number }[] {
-  return unpack(directory, "swissprot_names.tsv.xz")
-    .toString()
-    .split("\n")
-    .slice(1)
-    .filter(Boolean)
-    .map((line) => line.split("\t"))
-    .map((cells) => ({ accession: cells[0], taxon: Number(cells[5]) }));
+/** Organisms of the proteins whose species is known, by accession. */
+export function readOrganisms(directory: string): Map<string, string> {
+  const rows = unpack(directory, "swissprot_names.tsv.xz").toString().split("\n").slice(1).filter(Boolean);
+  return new Map(rows.map((row) => row.split("\t")).map((cells) => [cells[0], cells[4]]));
 }
 
 export function benchCorpus(directory: string): Corpus {
   return openCorpus(packCorpus("bench", readFasta(unpack(directory, "swissprot2014_elm_subset.fasta.xz"))));
 }
 
-function unpack(directory: string, name: string): Buffer {
+/** The content of a file compressed with xz. */
+export function unpack(directory: string, name: string): Buffer {
   const { exitCode, stdout } = Bun.spawnSync(["xz", "-dc", join(directory, name)]);
   if (exitCode !== 0) throw new Error(`${name} could not be unpacked`);
   return stdout;

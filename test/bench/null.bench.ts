@@ -1,252 +1,263 @@
 /**
- * Null distribution: conservation and z of random matches by number of homologs and predicted order.
+ * Null distribution: conservation and z of random matches by homologs, order of the chain and anchors.
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          cross-validates P values by protein
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    writes src/motif/null-quantiles.ts
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          judges P values on proteins and families not in the fit
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    fits them: src/motif/null-models.ts
  *
- * In every benchmark protein and OTHERS more of eukaryotes, where ELM's motifs occur: one match each of CLASSES random motif classes, without
- * known instances and what aligns with them. The check counts the others apart, which the fit has not seen either.
+ * In proteins of all kingdoms outside the collection of the benchmarks, whose homologs are searched in it: one match each of
+ * ELM's classes, without known instances. For judging, also reversed proteins and patterns with shuffled elements.
  */
 import { join } from "node:path";
-import { findMatches, findMatchPath, lookaroundTable } from "../../src/motif/automaton-matches.ts";
+import { findMatches, lookaroundTable, findMatchPath } from "../../src/motif/automaton-matches.ts";
+import { decode } from "../../src/motif/alphabet.ts";
+import { average } from "../../src/motif/disorder/disorder.ts";
+import { buildFamily, type Family, measureHomolog, passesThresholds } from "../../src/motif/divergence.ts";
 import { computeEvidence } from "../../src/motif/evidence.ts";
-import { type Draw, toDraw, computeQuantiles } from "../../src/motif/calibration.ts";
-import { NULL_BINS, type Statistics, tailProbability } from "../../src/motif/p-value.ts";
-import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
-import { parsePattern } from "../../src/motif/pattern.ts";
-import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
+import { findHits, findHomologs } from "../../src/motif/homologs.ts";
+import { DEFAULTS, MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import type { Statistic } from "../../src/motif/null-model.ts";
+import { nullFeatures, computePValue, type Surroundings } from "../../src/motif/p-value.ts";
+import { parsePattern, type Pattern } from "../../src/motif/pattern.ts";
+import { SCORING_MODELS } from "../../src/motif/prediction.ts";
+import { alignProgressively } from "../../src/motif/progressive.ts";
+import { qValues } from "../../src/motif/ranking.ts";
 import { openMotif } from "../../src/motif/retention.ts";
-import { seededRandom } from "../../src/motif/random.ts";
-import { random } from "../fixtures/random-protein.ts";
-import {
-  benchCorpus,
-  benchData,
-  cacheDirectory,
-  familyIn,
-  findFamilies,
-  readCases,
-  readClasses,
-  readTaxa,
-} from "./benchmark-data.ts";
-import { type Count, percent } from "./part.ts";
+import { seededRandom, shuffled } from "../../src/motif/random.ts";
+import { benchCorpus, benchData, readCases, readClasses } from "./benchmark-data.ts";
+import { drawNullProteins, type Kingdom, type NullProtein } from "./null-proteins.ts";
+import { percent } from "./part.ts";
+import { fitNullModel } from "./quantile-regression.ts";
 import { onThreads } from "./threads.ts";
 
-const SEED = 31;
-const OTHERS = 1500;
-const CLASSES = 160;
-/** Minimum matches per bin. */
-const MIN_MATCHES = 400;
-/** P values whose frequency among random matches is checked. */
+/** P values whose frequency among random matches is checked, and small ones of which random matches are counted. */
 const CHECKED = [0.05, 0.01, 0.2];
-/** P values of the extrapolated tail, of which random matches are counted. */
-const TAIL = [0.002, 0.001, 0.0005, 0.0002, 0.0001];
+const TAIL = [0.001, 0.0003, 0.0001, 0.00003, 0.00001];
+/** Numbers of homologs at which a group begins. */
+const DEPTHS = [0, 1, 3, 6, 16, Infinity];
+/** Part of the classes that are drawn in a protein for the fit, except anchored ones. */
+const FIT_PART = 0.5;
+/** Part of the patterns that are drawn shuffled, too, for judging. */
+const SHUFFLED_PART = 0.35;
 
-interface RandomMatch extends Draw {
+interface RandomMatch extends Surroundings {
   protein: string;
+  kingdom: Kingdom;
+  isFit: boolean;
+  isShuffled: boolean;
+  length: number;
+  /** By scoring model; the conservation is null with too few homologs. */
+  values: { conservation: (number | null)[]; z: number[] };
 }
 
 const directory = benchData();
-const classes = readClasses(directory).map(({ name, expression }) => ({
-  name,
-  pattern: parsePattern(expression, "elm"),
-}));
 const corpus = benchCorpus(directory);
-const cache = cacheDirectory();
-const cases = readCases(directory);
 const known = new Set(
-  cases
+  readCases(directory)
     .filter(({ isTrue, isSuspect }) => isTrue || isSuspect)
     .map(({ accession, motifClass }) => `${accession} ${motifClass}`),
 );
+const classes = readClasses(directory).map(({ name, expression }) => ({
+  name,
+  expression,
+  pattern: parsePattern(expression, "elm"),
+}));
 
-const fitted = new Set(cases.map(({ accession }) => accession));
-
-/** Human, mouse, rat, cow, chicken, frog, zebrafish, fly, worm, two yeasts, thale cress, rice and Dictyostelium. */
-const EUKARYOTES = new Set([
-  9606, 10090, 10116, 9913, 9031, 8355, 7955, 7227, 6239, 559292, 284812, 3702, 39947, 44689,
-]);
-
-/** The benchmark proteins and OTHERS more, sorted by length so that neighbours share a pass of the search. */
-function proteinsToDraw(): string[] {
-  const next = random(SEED);
-  const proteins = new Set(fitted);
-  const others = readTaxa(directory)
-    .filter(({ taxon }) => EUKARYOTES.has(taxon))
-    .map(({ accession }) => accession)
-    .filter((accession) => corpus.findAccession(accession) >= 0 && !fitted.has(accession))
-    .filter((accession) => subjectLength(corpus.findAccession(accession)) <= 2000);
-  if (others.length < OTHERS) throw new Error(`${others.length} proteins of eukaryotes; ${OTHERS} needed`);
-  while (proteins.size < fitted.size + OTHERS) proteins.add(others[Math.floor(next() * others.length)]);
-  const length = (accession: string): number => subjectLength(corpus.findAccession(accession));
-  return [...proteins]
-    .filter((accession) => corpus.findAccession(accession) >= 0)
-    .sort((a, b) => length(a) - length(b));
+/** The elements of a pattern in another order; null for one with groups, alternatives or anchors. */
+function shuffledPattern(expression: string, seed: number): Pattern | null {
+  if (/[()|^$]/.test(expression.replaceAll("[^", "["))) return null;
+  const elements = expression.match(/(\[[^\]]*\]|.)([*+?]|\{[^}]*\})?/g) ?? [];
+  const text = Array.from(shuffled(elements.length, seed), (i) => elements[i]).join("");
+  return text === expression ? null : parsePattern(text, "elm");
 }
 
-function subjectLength(index: number): number {
-  return corpus.offsets[index + 1] - corpus.offsets[index];
+function matchesIn(protein: NullProtein, family: Family): RandomMatch[] {
+  const { accession, isFit } = protein;
+  const seed = Bun.hash.crc32(accession);
+  const next = seededRandom(seed);
+  return classes.flatMap(({ name, expression, pattern }, k) => {
+    if (known.has(`${accession} ${name}`)) return [];
+    if (isFit && !pattern.automaton.anchored && next() >= FIT_PART) return [];
+    const other = !isFit && next() < SHUFFLED_PART ? shuffledPattern(expression, seed + k) : null;
+    const found = randomMatch(protein, family, pattern, next, false);
+    return other ? found.concat(randomMatch(protein, family, other, next, true)) : found;
+  });
 }
 
-function drawIn(protein: string): RandomMatch[] {
-  const next = seededRandom(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
-  const family = familyIn(corpus, protein, cache);
-  if (family === null) return [];
-  const out: RandomMatch[] = [];
-  for (let k = 0; k < CLASSES; k++) {
-    const { name, pattern } = classes[Math.floor(next() * classes.length)];
-    const position = next();
-    if (known.has(`${protein} ${name}`)) continue;
-    const lookarounds = lookaroundTable(pattern.automaton, family.query);
-    const found = findMatches(pattern.automaton, family.query, lookarounds);
-    if (found.length === 0) continue;
-    const match = found[Math.floor(position * found.length)];
-    const path = findMatchPath(pattern.automaton, family.query, match, lookarounds);
-    if (path === null) continue;
-    const numbers = SCORING_MODELS.map((model) =>
-      computeEvidence(openMotif(pattern.automaton, model), family, match, path, found.length),
+/** One of a pattern's matches, if there is any. */
+function randomMatch(
+  { accession, kingdom, isFit, residues }: NullProtein,
+  family: Family,
+  { automaton }: Pattern,
+  next: () => number,
+  isShuffled: boolean,
+): RandomMatch[] {
+  const lookarounds = lookaroundTable(automaton, residues);
+  const found = findMatches(automaton, residues, lookarounds);
+  const match = found[Math.floor(next() * found.length)];
+  if (found.length === 0 || match.end - match.start > DEFAULTS.maxMatchLength) return [];
+  const path = findMatchPath(automaton, residues, match, lookarounds);
+  if (path === null) return [];
+  const numbers = SCORING_MODELS.map((model) =>
+    computeEvidence(openMotif(automaton, model), family, match, path, found.length),
+  );
+  if (numbers.some(({ terms }) => terms === null)) return [];
+  const conservation = numbers.map(({ homologs, terms }) =>
+    homologs >= MIN_HOMOLOGS ? terms!.conservation : null,
+  );
+  return [
+    {
+      protein: accession,
+      kingdom,
+      isFit,
+      isShuffled,
+      length: residues.length,
+      homologs: family.homologs.length,
+      chainOrder: average(family.prediction.order),
+      anchors: automaton.anchors,
+      values: { conservation, z: numbers.map(({ z }) => z!) },
+    },
+  ];
+}
+
+function drawAll(proteins: NullProtein[]): RandomMatch[][] {
+  const hits = findHits(
+    proteins.map(({ residues }) => decode(residues)),
+    corpus,
+    DEFAULTS,
+    new Int32Array(new SharedArrayBuffer(4)),
+  );
+  return proteins.map((protein, k) => {
+    const found = findHomologs(protein.residues, corpus, DEFAULTS, () => {}, hits[k]);
+    const rows = alignProgressively(
+      protein.residues,
+      found.map(({ row }) => row),
     );
-    const draw = toDraw(numbers);
-    if (draw !== null) out.push({ protein, ...draw });
-  }
-  return out;
+    const homologs = rows
+      .map((row) => measureHomolog(protein.residues, row))
+      .filter((one) => passesThresholds(one, DEFAULTS));
+    return matchesIn(protein, buildFamily(protein.residues, homologs));
+  });
 }
 
 const matches = (
-  await onThreads(import.meta.path, proteinsToDraw(), (proteins) => {
-    findFamilies(corpus, proteins, cache);
-    return proteins.map(drawIn);
-  })
+  await onThreads(import.meta.path, Bun.isMainThread ? drawNullProteins(directory, corpus) : [], drawAll)
 ).flat();
-const byBin = Array.from({ length: NULL_BINS }, (_, bin) => matches.filter((match) => match.bin === bin));
-for (const [bin, { length }] of byBin.entries())
-  if (length < MIN_MATCHES)
-    throw new Error(`bin ${bin} has ${length} random matches; at least ${MIN_MATCHES} needed`);
-const proteins = new Set(matches.map(({ protein }) => protein)).size;
-console.log(`${matches.length} random matches in ${proteins} proteins`);
+const fitted = matches.filter(({ isFit }) => isFit);
+const judged = matches.filter(({ isFit }) => !isFit);
+const countOf = (some: readonly RandomMatch[]): string =>
+  `${some.length} random matches in ${new Set(some.map(({ protein }) => protein)).size} proteins`;
+console.log(`for the fit ${countOf(fitted)}; for judging ${countOf(judged)}`);
+if (process.argv[2] === "write") await write();
+else for (const name of ["z", "conservation"] as const) judge(name);
 
-/** Words for a bin. */
-const formatBin = (bin: number): string => {
-  const depth = NULL_DEPTHS[Math.floor(bin / (NULL_ORDER.length + 1))];
-  return `from ${depth} homologs, ${["disordered", "intermediate", "ordered"][bin % (NULL_ORDER.length + 1)]}`;
-};
+type Group = readonly [title: string, has: (one: RandomMatch) => boolean];
 
-if (process.argv[2] === "write") {
-  await write();
-} else {
-  check();
-}
-
-/** P values of a match, by the quantiles of the other proteins and by the built-in ones. */
-interface Call {
-  bin: number;
-  protein: string;
-  crossValidated: number;
-  builtIn: number;
-}
-
-/** Five-fold cross-validation by protein. */
-function crossValidate(model: ScoringModel, name: keyof Statistics): Call[] {
-  const foldByProtein = new Map(
-    [...new Set(matches.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
-  );
-  return byBin.flatMap((inBin, bin) => {
-    const builtIn = NULL_QUANTILES[model][bin][name];
-    if (builtIn === null) return [];
-    const readValue = ({ statistics }: RandomMatch): number => statistics[model][name]!;
-    const quantiles = Array.from({ length: 5 }, (_, fold) =>
-      computeQuantiles(inBin.filter(({ protein }) => foldByProtein.get(protein) !== fold).map(readValue)),
-    );
-    return inBin.map((one) => ({
-      bin,
-      protein: one.protein,
-      crossValidated: tailProbability(quantiles[foldByProtein.get(one.protein)!], readValue(one)).p,
-      builtIn: tailProbability(builtIn, readValue(one)).p,
-    }));
+/** Groups of equal numbers of matches by a number, four of each. */
+function quarters(
+  title: string,
+  some: readonly RandomMatch[],
+  valueOf: (one: RandomMatch) => number,
+): Group[] {
+  const sorted = some.map(valueOf).sort((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))];
+  const chosen = new Set(some);
+  return [0, 1, 2, 3].map((k): Group => {
+    const [from, to] = [at(k / 4), k === 3 ? Infinity : at((k + 1) / 4)];
+    return [
+      `${title}, quarter from ${from.toFixed(2)}`,
+      (one) => chosen.has(one) && valueOf(one) >= from && valueOf(one) < to,
+    ];
   });
 }
 
-function check(): void {
-  for (const model of SCORING_MODELS) {
-    for (const name of ["z", "conservation"] as const) {
-      console.log(
-        `\n${model}, ${name}: % of random matches with P ≤ ${CHECKED.join(" and ")}; after | with the built-in null`,
+function groups(): Group[] {
+  const plain = judged.filter((one) => one.kingdom !== "reversed" && !one.isShuffled);
+  const chosen = new Set(plain);
+  const eukaryotes = plain.filter(({ kingdom }) => kingdom === "eukaryotes");
+  const ofKingdom = (kingdom: Kingdom): Group => [
+    kingdom,
+    (one) => one.kingdom === kingdom && !one.isShuffled,
+  ];
+  return [
+    ...(["eukaryotes", "bacteria", "archaea", "viruses", "reversed"] as const).map(ofKingdom),
+    ...quarters("eukaryotes, length", eukaryotes, ({ length }) => length),
+    ...quarters("eukaryotes, order", eukaryotes, ({ chainOrder }) => chainOrder),
+    ...quarters("all kingdoms, length", plain, ({ length }) => length),
+    ...quarters("all kingdoms, order", plain, ({ chainOrder }) => chainOrder),
+    ["patterns with ^", (one) => chosen.has(one) && one.anchors.start],
+    ["patterns with $", (one) => chosen.has(one) && one.anchors.end],
+    ["shuffled patterns", (one) => one.isShuffled && one.kingdom !== "reversed"],
+    ...DEPTHS.slice(0, -1).map((from, k): Group => [
+      `from ${from} homologs`,
+      (one) => chosen.has(one) && one.homologs >= from && one.homologs < DEPTHS[k + 1],
+    ]),
+  ];
+}
+
+function judge(name: Statistic): void {
+  for (const [m, model] of SCORING_MODELS.entries()) {
+    const pOf = (one: RandomMatch): number => computePValue(name, one.values[name][m]!, model, one).p;
+    const rows = judged.filter((one) => one.values[name][m] !== null);
+    console.log(`\n${model}, ${name}: % of random matches with P ≤ ${CHECKED.join(", ")}`);
+    for (const [title, has] of groups()) {
+      const some = rows.filter(has);
+      if (some.length === 0) continue;
+      const cells = CHECKED.map((level) =>
+        percent(some.map((one) => ({ group: one.protein, isHit: pOf(one) <= level }))),
       );
-      const calls = crossValidate(model, name);
-      printBins("all proteins", calls);
-      printTail(calls);
-      const { seen = [], unseen = [] } = Object.groupBy(calls, ({ protein }) =>
-        fitted.has(protein) ? "seen" : "unseen",
-      );
-      printBins("proteins of the benchmarks", seen);
-      printBins("proteins that the fit has not seen", unseen);
-      printTail(unseen);
+      console.log(`${title.padEnd(44)}${String(some.length).padStart(6)}  ${cells.join("  ")}`);
     }
+    const ps = rows.map(pOf);
+    const cells = TAIL.map(
+      (level) => `P ≤ ${level}: ${ps.filter((p) => p <= level).length} of ${(level * ps.length).toFixed(1)}`,
+    );
+    console.log(cells.join(", "));
+    if (name === "z") printProteinsWithSmallQ(rows, pOf);
   }
 }
 
-function printBins(title: string, calls: readonly Call[]): void {
-  printCalls(title, calls);
-  for (let bin = 0; bin < NULL_BINS; bin++) {
-    const inBin = calls.filter((call) => call.bin === bin);
-    if (inBin.length > 0) printCalls(`  ${formatBin(bin)}`, inBin);
-  }
-}
-
-/** Random matches at or below small P values, and how many are expected. */
-function printTail(calls: readonly Call[]): void {
-  const cells = TAIL.map((level) => {
-    const found = calls.filter(({ crossValidated }) => crossValidated <= level).length;
-    return `P ≤ ${level}: ${found} of ${Math.round(level * calls.length)}`;
+/** Proteins in which the matches of all classes have a q-value of at most 0.05. */
+function printProteinsWithSmallQ(rows: readonly RandomMatch[], pOf: (one: RandomMatch) => number): void {
+  const cells = (["bacteria", "reversed"] as const).map((kingdom) => {
+    const proteins = Map.groupBy(
+      rows.filter((one) => one.kingdom === kingdom && !one.isShuffled),
+      ({ protein }) => protein,
+    );
+    const small = [...proteins.values()].filter((some) => {
+      const [lowest] = qValues(some.map(pOf).sort((a, b) => a - b));
+      return lowest <= 0.05;
+    });
+    return `${small.length} of ${proteins.size} ${kingdom}`;
   });
-  console.log(`  ${cells.join(", ")}`);
-}
-
-function printCalls(title: string, calls: readonly Call[]): void {
-  const at = (level: number, pValue: "crossValidated" | "builtIn"): string =>
-    percent(calls.map((call): Count => ({ group: call.protein, isHit: call[pValue] <= level })));
-  const cells = (["crossValidated", "builtIn"] as const).map((p) =>
-    CHECKED.map((level) => at(level, p)).join("  "),
-  );
-  console.log(`${title.padEnd(36)}${String(calls.length).padStart(6)}  ${cells.join("  |  ")}`);
+  console.log(`proteins with q ≤ 0.05: ${cells.join(", ")}`);
 }
 
 async function write(): Promise<void> {
-  const quantiles = (inBin: readonly RandomMatch[], model: ScoringModel, name: keyof Statistics): string => {
-    const values = inBin.map(({ statistics }) => statistics[model][name]);
-    return values.includes(null) ? "null" : `[${computeQuantiles(values as number[]).join(", ")}]`;
+  const modelOf = (name: Statistic, m: number): string => {
+    const rows = fitted.filter((one) => one.values[name][m] !== null);
+    return JSON.stringify(
+      fitNullModel(
+        rows.map(nullFeatures),
+        rows.map((one) => one.values[name][m]!),
+      ),
+    );
   };
-  const rows = (model: ScoringModel): string =>
-    byBin
-      .map(
-        (inBin) =>
-          `{ matches: ${inBin.length}, conservation: ${quantiles(inBin, model, "conservation")}, z: ${quantiles(inBin, model, "z")} },`,
-      )
-      .join("\n");
-  const path = join(import.meta.dir, "../../src/motif/null-quantiles.ts");
-  const text = `import type { NullRow } from "./null-row.ts";
-import type { ScoringModel } from "../../src/scoring/prediction/prediction.ts";
+  const models = SCORING_MODELS.map(
+    (model, m) => `  ${model}: { conservation: ${modelOf("conservation", m)}, z: ${modelOf("z", m)} },`,
+  );
+  const proteins = new Set(fitted.map(({ protein }) => protein)).size;
+  const text = `import type { NullModel, Statistic } from "./null-model.ts";
+import type { ScoringModel } from "./prediction.ts";
 
-/*
- * Null distribution, generated by test/bench/null.bench.ts; do not edit. Random matches of published motif classes,
- * without known instances, in ${proteins} proteins of Swiss-Prot (January 2014) and their homologs there.
+/**
+ * Null distribution, generated by test/bench/null.bench.ts; do not edit. Random matches of published motif classes in
+ * ${proteins} eukaryotic, bacterial, archaeal and viral proteins of Swiss-Prot (January 2014).
  */
-
-/** Minimum number of homologs of each bin of depth; conservation is judged from the second on. */
-export const NULL_DEPTHS: readonly number[] = [${NULL_DEPTHS.join(", ")}];
-
-/** Mean predicted order at which the second and third bin begin: about thirds of the random matches. */
-export const NULL_ORDER: readonly number[] = [${NULL_ORDER.join(", ")}];
-
-/** Bins by depth, then by order. */
-export const NULL_QUANTILES: Readonly<Record<ScoringModel, readonly NullRow[]>> = {
-  discontinuous: [
-    ${rows("discontinuous")}
-  ],
-  continuous: [
-    ${rows("continuous")}
-  ],
+export const NULL_MODELS: Readonly<Record<ScoringModel, Readonly<Record<Statistic, NullModel>>>> = {
+${models.join("\n")}
 };
 `;
+  const path = join(import.meta.dir, "../../src/motif/null-models.ts");
   await Bun.write(path, text);
-  console.log(`Wrote ${path}`);
+  console.log(`Wrote ${path}: run bun fmt and the golden tests`);
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { findMatches, lookaroundTable, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import { computeContributions, type Evidence, computeEvidence } from "../../src/motif/evidence.ts";
 import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
+import type { Statistic } from "../../src/motif/null-model.ts";
 import { computePValue } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { TERMS } from "../../src/motif/prediction.ts";
@@ -78,8 +79,13 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
     const graded = computeEvidence(openMotif(automaton, "continuous"), family, one, path, count);
     const { terms, z, homologs } = evidence;
     if (terms === null || z === null) return [];
-    const p = (name: "conservation" | "z", value: number): number =>
-      computePValue(name, value, "discontinuous", evidence)?.p ?? 1;
+    const surroundings = {
+      homologs: family.homologs.length,
+      chainOrder: terms.chainOrder,
+      anchors: automaton.anchors,
+    };
+    const p = (name: Statistic, value: number): number =>
+      computePValue(name, value, "discontinuous", surroundings).p;
     return [
       {
         case: one,
@@ -92,7 +98,10 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
           "z continuous": graded.z!,
           "z discontinuous": z,
         },
-        pValues: { conservation: p("conservation", terms.conservation), overall: p("z", z) },
+        pValues: {
+          conservation: homologs < MIN_HOMOLOGS ? 1 : p("conservation", terms.conservation),
+          overall: p("z", z),
+        },
       },
     ];
   });

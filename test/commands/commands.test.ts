@@ -117,6 +117,7 @@ test("adds and verifies corpora, and scores", async () => {
     "expression",
     "explanation",
     "type",
+    "probability",
     "disorder",
     "disordered",
     "domains",

@@ -48,15 +48,6 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
     "corpora",
     readdirSync(join(data, "corpora")).find((name) => name.endsWith(".labc"))!,
   );
-  writeFileSync(corpus.replace(".labc", ".labd-0.null"), "");
-  const upgraded = await examine();
-  expect([upgraded.code, upgraded.of("corpus")[0]]).toMatchObject([
-    1,
-    { state: "warning", found: "sample: its calibration was made for method labd-0, and is not used." },
-  ]);
-  expect((await labd(["corpus", "list", "--data-dir", data])).stderr).toContain(
-    "Run labd corpus calibrate sample again.",
-  );
   const earlier = Bun.gunzipSync(readFileSync(join(import.meta.dir, "../fixtures/corpus-version-1.labc.gz")));
   const { hash } = openCorpus(earlier);
   writeFileSync(join(data, "corpora", `${hash}.labc`), earlier);

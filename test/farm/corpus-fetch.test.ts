@@ -1,20 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fetchCorpus, type FetchOptions } from "../../src/farm/corpus-fetch.ts";
-import { METHOD, openCorpus, packCorpus } from "../../src/motif/index.ts";
+import { openCorpus, packCorpus } from "../../src/motif/index.ts";
 import { lockFile } from "../../src/platform/sqlite.ts";
 import { corpusFile } from "../../src/scoring/corpus/corpus-download.ts";
-import { calibrationPath, readCalibration } from "../../src/scoring/index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { waitFor } from "../wait.ts";
 
@@ -66,7 +57,6 @@ const remaining = (): string[] => readdirSync(corpora()).filter((name) => !name.
 class CorpusHost implements Disposable {
   readonly ranges: (string | null)[] = [];
   readonly faults: number[] = [];
-  calibration: string | null = null;
   token: string | null = null;
   readonly #server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#answer(request) });
   readonly url = `http://127.0.0.1:${this.#server.port}/lab`;
@@ -77,8 +67,6 @@ class CorpusHost implements Disposable {
     const { pathname } = new URL(request.url);
     if (this.token !== null && request.headers.get("authorization") !== `Token ${this.token}`)
       return new Response("{}", { status: 401 });
-    if (pathname === `/lab/api/scoring/corpora/${hash}/calibration`)
-      return new Response(this.calibration, { status: this.calibration === null ? 404 : 200 });
     if (!pathname.startsWith("/lab/api/")) return Response.redirect("/", 302);
     if (pathname !== `/lab/api/scoring/corpora/${hash}`) return new Response("{}", { status: 404 });
     const fault = this.faults.shift() ?? Infinity;
@@ -118,7 +106,7 @@ test("a download continues after broken connections and busy servers, and leaves
   expect(starts.length).toBe(3);
   expect(starts).toEqual([...new Set(starts)].toSorted((a, b) => a - b));
   expect(remaining()).toEqual([`${hash}.labc`]);
-  for (const calibration of [undefined, null]) expect(await fetchFrom(host.url, { calibration })).toBe(path);
+  expect(await fetchFrom(host.url)).toBe(path);
   expect(host.ranges.length).toBe(3);
 });
 
@@ -165,37 +153,6 @@ test("downloads once for simultaneous requests", async () => {
   lock.release();
   expect(await waiting).toBe(paths[0]);
   expect(host.ranges.length).toBe(1);
-});
-
-test("fetches the calibration and checks its hash", async () => {
-  using host = new CorpusHost();
-  const make = (corpus: string, format = 3): { text: string; own: string } => {
-    const body = JSON.stringify({ format, method: METHOD, corpus, calibration: { lambda: 1 } });
-    const own = new Bun.CryptoHasher("sha256").update(body).digest("hex");
-    return { text: `${body}\n${own}\n`, own };
-  };
-  const { text, own } = make(hash);
-  expect(await refusal(host.url, { calibration: own })).toContain(`${host.url} has no calibration ${own}`);
-  host.calibration = "half of i";
-  // A corpus is incomplete without the calibration that the server has.
-  expect(await refusal(host.url)).toContain("was altered");
-  host.calibration = text;
-  const path = await fetchFrom(host.url);
-  expect(readCalibration(path)?.hash).toBe(own);
-  expect(await fetchFrom(host.url, { calibration: own })).toBe(path);
-  const other = { calibration: "0".repeat(64) };
-  expect(await refusal(host.url, other)).toContain(`sent the calibration ${own} instead of 000`);
-  for (const [wrong, reason] of [
-    [text.replace("1}", "2}"), "was altered"],
-    [make("0".repeat(64)).text, "sent a calibration of another corpus"],
-    [make(hash, 2).text, "was made by another version of labd"],
-  ]) {
-    host.calibration = wrong;
-    expect(await refusal(host.url, other)).toContain(reason);
-  }
-  expect(readCalibration(path)?.hash).toBe(own);
-  await fetchFrom(host.url, { calibration: null });
-  expect(existsSync(calibrationPath(path))).toBe(false);
 });
 
 test("rejects wrong tokens, addresses, hashes and corpora before writing anything", async () => {

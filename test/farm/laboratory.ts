@@ -130,7 +130,7 @@ export class Laboratory implements AsyncDisposable {
       address: { url: this.queue, ca: "" },
       log: this.#log,
       dataDirectory,
-      provide: (hash, calibration) => fetchCorpus(hash, from, dataDirectory, { calibration }),
+      provide: (hash) => fetchCorpus(hash, from, dataDirectory, {}),
       concurrency: 1,
       version: VERSION,
       commit: "test",

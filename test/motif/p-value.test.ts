@@ -1,78 +1,110 @@
 import { expect, test } from "bun:test";
-import { NULL_DEPTHS, NULL_ORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
-import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import type { Statistic } from "../../src/motif/null-model.ts";
+import { NULL_MODELS } from "../../src/motif/null-models.ts";
 import {
-  findBin,
   LEVELS,
   MIN_P,
-  NULL_BINS,
   judgeOverall,
+  computeProbability,
   computePValue,
-  type Statistics,
+  type Surroundings,
   judgeConservation,
 } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
-const NAMES: readonly (keyof Statistics)[] = ["conservation", "z"];
-const ORDERS = [0, ...NULL_ORDER];
-const BINS = NULL_DEPTHS.flatMap((homologs) => ORDERS.map((order) => ({ homologs, order })));
+const NAMES: readonly Statistic[] = ["conservation", "z"];
+const ANCHORS = [
+  { start: false, end: false },
+  { start: true, end: false },
+  { start: false, end: true },
+  { start: true, end: true },
+];
+const SURROUNDINGS: Surroundings[] = [0, 1, 2, 5, 30, 100].flatMap((homologs) =>
+  [0.45, 0.6, 0.75, 0.85, 0.9, 0.95].flatMap((chainOrder) =>
+    ANCHORS.map((anchors) => ({ homologs, chainOrder, anchors })),
+  ),
+);
 
-test("every bin has enough matches and increasing quantiles", () => {
-  expect(NULL_DEPTHS.slice(0, 2)).toEqual([0, MIN_HOMOLOGS]);
-  for (const model of SCORING_MODELS) {
-    expect(NULL_QUANTILES[model]).toHaveLength(NULL_BINS);
-    for (const row of NULL_QUANTILES[model]) {
-      // Three standard errors around 5 % are then 3 % to 7 %.
-      expect(row.matches).toBeGreaterThan(1000);
-      for (const quantiles of [row.z, row.conservation ?? row.z]) {
-        expect(quantiles).toHaveLength(LEVELS.length);
-        for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
-      }
+/** Location and scale by the formulae of docs/method.md, written out. */
+function plainScale(
+  { location: a, logScale: b }: { location: readonly number[]; logScale: readonly number[] },
+  { homologs, chainOrder, anchors }: Surroundings,
+): { location: number; scale: number } {
+  const d = Math.log(1 + homologs);
+  const o = 10 * (chainOrder - 0.75);
+  const sum = (w: readonly number[]): number =>
+    w[0] +
+    w[1] * d +
+    w[2] * d ** 2 +
+    (homologs === 0 ? w[3] : 0) +
+    w[4] * o +
+    w[5] * o ** 2 +
+    (o > 1 ? w[6] * (o - 1) : 0) +
+    (anchors.start ? w[7] : 0) +
+    (anchors.end ? w[8] : 0);
+  return { location: sum(a), scale: Math.exp(sum(b)) };
+}
+
+test("every model has enough matches, increasing quantiles, and unit distance from the location to the scale's level", () => {
+  for (const model of SCORING_MODELS)
+    for (const name of NAMES) {
+      const { matches, quantiles, location, logScale } = NULL_MODELS[model][name];
+      expect(matches).toBeGreaterThan(20_000);
+      expect([location.length, logScale.length, quantiles.length]).toEqual([9, 9, LEVELS.length]);
+      for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
+      expect(quantiles[LEVELS.indexOf(0.8)]).toBeCloseTo(0, 1);
+      expect(quantiles[LEVELS.indexOf(0.975)]).toBeCloseTo(1, 1);
     }
-  }
-});
-
-test("bins divide matches by depth and order, and borders belong to the upper bin", () => {
-  const [low, high] = NULL_ORDER;
-  const cases = [0, 2, 3, 5, 6, 15, 16, 500].map((n) =>
-    [0, low - 1e-9, low, high - 1e-9, high, 1].map((order) => findBin(n, order)),
-  );
-  const row = [0, 0, 1, 1, 2, 2];
-  expect(cases).toEqual([0, 0, 1, 1, 2, 2, 3, 3].map((depth) => row.map((state) => 3 * depth + state)));
 });
 
 test.each(NAMES)(
-  "P values of %s interpolate between quantiles and follow an exponential tail down to MIN_P",
+  "P values of %s are those of the plain formulae at and between quantiles, and follow an exponential tail",
   (name) => {
     for (const model of SCORING_MODELS)
-      for (const [bin, surroundings] of BINS.entries()) {
-        const quantiles = NULL_QUANTILES[model][bin][name];
-        if (quantiles === null) continue;
-        const at = (value: number) => computePValue(name, value, model, surroundings)!;
-        for (const [i, level] of LEVELS.entries()) {
-          expect(at(quantiles[i]).p).toBeCloseTo(1 - level, 9);
-          expect(at(quantiles[i]).is).toBe("estimate");
-          if (i === 0) continue;
-          const { p, is } = at((quantiles[i - 1] + quantiles[i]) / 2);
-          expect(p).toBeCloseTo(Math.sqrt((1 - level) * (1 - LEVELS[i - 1])), 9);
-          expect(is).toBe("estimate");
+      for (const surroundings of SURROUNDINGS) {
+        const { quantiles, ...weights } = NULL_MODELS[model][name];
+        const { location, scale } = plainScale(weights, surroundings);
+        const at = (u: number) => computePValue(name, location + scale * u, model, surroundings);
+        for (let i = 1; i < LEVELS.length; i++) {
+          const middle = at((quantiles[i - 1] + quantiles[i]) / 2);
+          expect(middle.p).toBeCloseTo(Math.sqrt((1 - LEVELS[i]) * (1 - LEVELS[i - 1])), 6);
+          expect(middle.is).toBe("estimate");
         }
-        // As far beyond the last quantile as that lies from the one at 0.975, P falls by the same factor.
-        const next = at(2 * quantiles.at(-1)! - quantiles[LEVELS.indexOf(0.975)]);
-        expect(next.p).toBeCloseTo(0.001, 9);
-        expect(next.is).toBe("estimate");
+        // As far beyond the last quantile as that lies from the one at 0.99, P falls by the same factor.
+        const next = at(2 * quantiles.at(-1)! - quantiles[LEVELS.indexOf(0.99)]);
+        expect(next.p).toBeCloseTo(0.0004, 7);
         expect(at(50)).toEqual({ p: MIN_P, is: "at most" });
-        expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
+        expect(at(-50)).toEqual({ p: 0.99, is: "at least" });
       }
   },
 );
 
-test("conservation has no P value below three homologs, all evidence has one", () => {
-  for (const homologs of [0, 1, 2])
-    for (const order of ORDERS) {
-      expect(computePValue("conservation", 3, "continuous", { homologs, order })).toBeNull();
-      expect(computePValue("z", 50, "continuous", { homologs, order })).toEqual({ p: MIN_P, is: "at most" });
-    }
+test("P changes smoothly and falls with the value in every surroundings", () => {
+  for (const model of SCORING_MODELS)
+    for (const name of NAMES)
+      for (const surroundings of SURROUNDINGS) {
+        const ps = Array.from(
+          { length: 60 },
+          (_, i) => computePValue(name, i / 10 - 2, model, surroundings).p,
+        );
+        for (let i = 1; i < ps.length; i++) expect(ps[i]).toBeLessThanOrEqual(ps[i - 1]);
+        const nearby = { ...surroundings, chainOrder: surroundings.chainOrder + 0.001 };
+        const [one, other] = [surroundings, nearby].map((where) => computePValue(name, 1.5, model, where).p);
+        expect(Math.abs(Math.log(one / other))).toBeLessThan(0.05);
+      }
+});
+
+test("the probability is that of Bayes, rises with z, and is the prior where true and random matches are as frequent", () => {
+  const plain = (z: number, prior: number): number => {
+    const ratio = Math.exp(-0.979 + 1.115 * z + 0.126 * z ** 2);
+    return (prior * ratio) / (prior * ratio + 1 - prior);
+  };
+  for (const prior of [0.001, 0.005, 0.5])
+    for (let z = -3; z <= 4; z += 0.25) expect(computeProbability(z, prior)).toBeCloseTo(plain(z, prior), 12);
+  expect(computeProbability(-9)).toBe(computeProbability(-3));
+  expect(computeProbability(9)).toBe(computeProbability(4));
+  for (let z = -3; z < 4; z += 0.1)
+    expect(computeProbability(z + 0.1)).toBeGreaterThan(computeProbability(z));
 });
 
 test.each([
@@ -89,10 +121,10 @@ test.each([
 
 test.each([
   [0.005, "likely functional"],
-  [0.05, "likely functional"],
-  [0.0501, "possible"],
-  [0.2, "possible"],
-  [0.201, "no evidence"],
+  [0.02, "likely functional"],
+  [0.0201, "possible"],
+  [0.1, "possible"],
+  [0.101, "no evidence"],
 ] as const)("describes an overall P of %p as %s", (p, verdict) => {
   expect(judgeOverall({ p, is: "estimate" })).toBe(verdict);
 });

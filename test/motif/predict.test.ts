@@ -146,7 +146,7 @@ describe("an alignment from the user", () => {
           const { conservationLevel: level, pValue: p, score, homologs, overallPValue: overall } = match;
           levels.add(level);
           if (overall !== null) {
-            const words = overall <= 0.05 ? "likely functional" : overall <= 0.2 ? "possible" : "no evidence";
+            const words = overall <= 0.02 ? "likely functional" : overall <= 0.1 ? "possible" : "no evidence";
             expect([match.verdict, match.overallVerdict]).toEqual([words, words]);
             verdicts.add(words);
           }
@@ -316,7 +316,7 @@ describe("unusual input", () => {
     ]);
     expect(only(two).warnings[0]).toStartWith("Few homologs: mostly context. 2 homologs at this match;");
     expect(only(two).z).toBeNumber();
-    expect(only(two).overallPValue).toBeWithin(MIN_P, 0.5 + 1e-9);
+    expect(only(two).overallPValue).toBeWithin(MIN_P, 1);
     expect(only(two).atHomologs.map(({ state }) => state)).toEqual(["conserved", "conserved"]);
     const more = plantedFamily(63, 4);
     const four = predict({ query: more.query, patterns, model }, more.corpus);

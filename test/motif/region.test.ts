@@ -1,21 +1,7 @@
 import { expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
-import { ORDER_FLANK, TERMINUS_DECAY } from "../../src/motif/options.ts";
-import { burial, orderAround, terminusProximity } from "../../src/motif/region.ts";
-
-test("order around a match is the mean of both flanks without the match", () => {
-  const order = Float32Array.from({ length: 100 }, (_, p) => (p < 50 ? 0.25 : 0.75));
-  const both = { start: 50 - ORDER_FLANK, end: 50 };
-  expect(orderAround(order, both)).toBeCloseTo(
-    (0.25 * (50 - ORDER_FLANK - Math.max(0, 50 - 2 * ORDER_FLANK)) + 0.75 * ORDER_FLANK) / (2 * ORDER_FLANK),
-    9,
-  );
-  expect(orderAround(order, { start: 98, end: 100 })).toBe(0.75);
-  expect(orderAround(order, { start: 0, end: 4 })).toBe(0.25);
-  expect(orderAround(order, { start: 0, end: 100 })).toBe(0.5);
-  const near = order.map((_, p) => (p === 60 - ORDER_FLANK - 1 || p === 63 + ORDER_FLANK ? 1 : 0));
-  expect(orderAround(near, { start: 60, end: 63 })).toBe(0);
-});
+import { TERMINUS_DECAY } from "../../src/motif/options.ts";
+import { burial, terminusProximity } from "../../src/motif/region.ts";
 
 test("terminus proximity is 1 at either end and decays with the distance", () => {
   expect(terminusProximity(100, { start: 0, end: 4 })).toBe(1);

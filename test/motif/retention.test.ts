@@ -99,23 +99,34 @@ test("reports the state of a match in each homolog", () => {
   expect(homologs).toBe(4);
 });
 
-test("a homolog that ends before the motif is missing, but a homolog that lost the motif is not", () => {
+test("a homolog that ends before or in the motif is missing unless it has a substitution there; one that lost it is not", () => {
   const half = familyOfLetters(
     `${FLANK}${FLANK}RKLDPW${FLANK}`,
     `${FLANK}${FLANK}${"-".repeat(46)}`,
     `${FLANK}${FLANK}RK${"-".repeat(44)}`,
     `${FLANK}${FLANK}RKL${"-".repeat(43)}`,
+    `${FLANK}${FLANK}RKG${"-".repeat(43)}`,
+    `${FLANK}${FLANK}R--DPW${FLANK}`,
     `${FLANK}${FLANK}------${FLANK}`,
   );
   const { atHomologs, homologs, score } = computeScore(half, "RKLDPW", "discontinuous");
   expect(atHomologs.map(({ state, retention }) => [state, retention])).toEqual([
     ["missing", null],
     ["missing", null],
+    ["missing", null],
+    ["substituted", 0],
     ["substituted", 0],
     ["gap", 0],
   ]);
-  expect(homologs).toBe(2);
+  expect(homologs).toBe(3);
   expect(score).toBe(0);
+  const later = familyOfLetters(
+    `${FLANK}RKLDPW${FLANK}${FLANK}`,
+    `${"-".repeat(43)}DPW${FLANK}${FLANK}`,
+    `${"-".repeat(43)}DGW${FLANK}${FLANK}`,
+  );
+  const states = computeScore(later, "RKLDPW", "discontinuous").atHomologs.map(({ state }) => state);
+  expect(states).toEqual(["missing", "substituted"]);
 });
 
 test("writes insertions within a match in lower case", () => {

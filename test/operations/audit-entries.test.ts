@@ -286,7 +286,6 @@ const OPERATIONS: Operation[] = [
   simple([`labd corpus add ${file("second.fasta")} --name second`, "corpus.add"]),
   simple(["labd corpus use second", "corpus.use"]),
   simple(["labd corpus remove first", "corpus.remove"]),
-  simple(["labd corpus calibrate second", "corpus.calibrate"]),
   step("POST /api/admin/features", "task.start features.add", () =>
     task(`POST /api/admin/features?name=web`, BED),
   ),

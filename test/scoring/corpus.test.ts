@@ -12,12 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode } from "../../src/motif/alphabet.ts";
-import { type Calibration, openCorpus } from "../../src/motif/index.ts";
-import {
-  calibrationPath,
-  calibrationText,
-  readCalibration,
-} from "../../src/scoring/corpus/calibration-file.ts";
+import { openCorpus } from "../../src/motif/index.ts";
 import { Corpora, emptyCorpus, isEarlierFormat, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { CAN_MOUNT, quietly, smallDisk, UNLESS_MOUNTED } from "../executable/small-disk.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
@@ -74,15 +69,12 @@ describe("a corpus of an earlier format", () => {
     const hash = storeEarlierFormat();
     const former = corpora.find("first");
     expect(isEarlierFormat(former.path)).toBe(true);
-    const calibration = { bins: [], shift: 0 } as unknown as Calibration;
-    writeFileSync(calibrationPath(former.path), calibrationText(calibration, hash));
     await corpora.add({ name: "other", bytes: FASTA });
     const added = await corpora.add({ name: "first", bytes: EARLIER });
     expect(added).toMatchObject({ name: "first", sequences: 2, active: true });
     expect(added.hash).not.toBe(hash);
     expect(isEarlierFormat(added.path)).toBe(false);
     expect(openCorpusFile(added.path).identity(0).gene).toBe("BB");
-    expect(readCalibration(added.path)).toMatchObject({ corpus: added.hash, calibration });
     expect(corpora.list().map(({ name }) => name)).toEqual(["other", "first"]);
     expect(files().some((file) => file.startsWith(hash))).toBe(false);
     expect(await corpora.add({ name: "first", bytes: EARLIER })).toEqual(added);

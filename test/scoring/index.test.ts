@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { truncateSync, writeFileSync } from "node:fs";
+import { truncateSync } from "node:fs";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { Corpora, openScoring } from "../../src/scoring/index.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
@@ -27,20 +27,6 @@ test("scores jobs that were queued or running before a restart", async () => {
   expect(logged).toEqual([["jobs recovered", { requeued: 1, failed: 0 }]]);
   for (const id of ids) expect((await ended(alone, id)).state).toBe("finished");
   await second.close();
-});
-
-test("logs at its start that the calibration of the corpus in use is for an earlier method", async () => {
-  await open({ workers: 0 });
-  const { settings, scoring } = alone;
-  const { path } = await scoring.corpora.add({ name: "sample", bytes: proteins });
-  const logged: unknown[][] = [];
-  const log = { info: () => {}, problem: (...words: unknown[]) => void logged.push(words) };
-  const start = async () => (await openScoring({ ...settings, workers: 1, log })).close();
-  await start();
-  writeFileSync(path.replace(".labc", ".labd-0.null"), "");
-  await start();
-  const detail = { corpus: "sample", method: "labd-0", see: "labd doctor" };
-  expect(logged).toEqual([["calibration outdated", detail]]);
 });
 
 test("reads the names of the corpus at the start of a server, and starts with a damaged corpus too", async () => {

@@ -59,7 +59,7 @@ test("describes a run only by names, descriptions, sequences and patterns", () =
     model: "continuous",
     options: "{}",
     corpus: "c",
-    calibration: "labd-3",
+    method: "labd-4",
   };
   const of = (questions: NamedQuestion[]) => shardHeader(questions, { shard: 1, of: 2 }, run).run;
   const same = of(questions.map((question) => ({ ...question, patterns: [{ ...pattern }] })));

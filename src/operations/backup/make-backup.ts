@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
 import { type AuditHead, auditHead } from "../../accounts/audit.ts";
@@ -80,7 +80,6 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
       corpora,
       features,
       ...(damaged.length > 0 && { damaged }),
-      calibrations: calibrationsIn(from),
     };
     const manifest = sealed(content, key);
     const path = join(to, `${name}.json`);
@@ -288,16 +287,6 @@ async function keepFile(
   await readBack(`${path}.partial`, sums, key);
   renameDurably(`${path}.partial`, path);
   return { file, ...sums };
-}
-
-/** The calibrations, which have a few kilobytes and are stored in the manifest. */
-function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
-  const folder = join(from, "corpora");
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".null")) : [];
-  return names.sort().map((name) => ({
-    file: `corpora/${name}`,
-    text: readFileSync(join(folder, name), "utf8"),
-  }));
 }
 
 /** Removes leftovers of interrupted backups: at once if the process that made them has ended, else after a day. */

@@ -32,8 +32,6 @@ export interface Manifest {
   features?: FileEntry[];
   /** Files that were damaged already, and are damaged in the backup, or missing from it, too. */
   damaged?: string[];
-  /** Calibrations of the corpora, which may change. Missing in backups of older versions. */
-  calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
   /**
    * SHA-256 of the other members as JSON with sorted names; of an encrypted backup their HMAC-SHA-256, whose key HKDF
    * derives from that of the backup. Missing in backups of older versions, which were not encrypted.

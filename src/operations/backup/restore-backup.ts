@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../problem.ts";
@@ -82,7 +82,6 @@ export async function checkBackup(
     await unpackDatabase(backup, database, known);
     inspect(database);
     for (const file of sharedFiles(manifest)) await unpack(file, backup);
-    listCalibrations(backup);
     return manifest;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -113,13 +112,6 @@ export async function restoreBackup(options: {
   try {
     await unpackDatabase(backup, fresh, known);
     for (const file of sharedFiles(manifest)) await restoreFile(file, backup, to, options.now);
-    // The results in the backup were computed with these calibrations.
-    for (const { file, text } of listCalibrations(backup)) {
-      const target = join(to, file);
-      createDirectory(dirname(target));
-      writeFileSync(createFile(`${target}.restoring`), text);
-      renameDurably(`${target}.restoring`, target);
-    }
     // The backup is older than the note.
     rmSync(join(to, COMMIT_FILE), { force: true });
     const former = setAside(join(to, options.database), options.now);
@@ -187,19 +179,6 @@ async function unpack(entry: FileEntry, { open, where, key }: ReadBackup, to?: s
   }
   if (to !== undefined) rmSync(to, { force: true });
   throw new Problem("bad_backup", `${where(file)} is damaged: ${reason.replace(/\.$/, "")}.`);
-}
-
-/** @throws Problem bad_backup for a path outside of the corpora */
-function listCalibrations({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
-  const found = manifest.calibrations ?? [];
-  for (const { file } of found) {
-    if (!/^corpora\/[\w-][\w.-]*\.null$/.test(file))
-      throw new Problem(
-        "bad_backup",
-        `${where(file)}: the manifest lists a calibration outside of the corpora.`,
-      );
-  }
-  return found;
 }
 
 /** Keeps the database under a second name. @returns its path; null if there is no database */

@@ -16,7 +16,7 @@ import { singlePage } from "../../platform/page.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readExpression } from "../corpus/patterns.ts";
-import { sendCalibration, corpusFile } from "../corpus/corpus-download.ts";
+import { corpusFile } from "../corpus/corpus-download.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
@@ -271,17 +271,6 @@ export const referenceOperations = [
       416: { description: "Range begins after the end of the file." },
     },
     run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, findCorpus(corpora, params.id)),
-  }),
-  operation("GET /api/scoring/corpora/:id/calibration", {
-    ...corpusAccess,
-    operationId: "downloadCalibration",
-    summary: "Download the calibration of a corpus",
-    description:
-      "For signed-in users only. `ETag` is the hash of the calibration, which results contain after the version of the method.",
-    formats: { "text/plain": { schema: { type: "string" } } },
-    responses: { 304: { description: "If-None-Match contains its hash." } },
-    run: ({ params, request }, { corpora }: JobParts) =>
-      sendCalibration(request, findCorpus(corpora, params.id)),
   }),
 ];
 

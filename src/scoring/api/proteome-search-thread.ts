@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { Corpus } from "../../motif/index.ts";
+import { type Corpus, METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type MatchQuery, needsNotes, viewMatches } from "../results/proteome-matches.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
@@ -9,7 +9,6 @@ import type { SearchRequest } from "../proteome/search-files.ts";
 import type { ProteomeFormatName } from "../results/file-formats.ts";
 import { printProteome } from "../results/print-table.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
-import { readMethod } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
 import { matchObject } from "../table/column.ts";
@@ -182,11 +181,11 @@ async function printed(
     throw new Problem("not_finished", `The search is ${state}: it has no result yet.`, {
       headers: { "Retry-After": "1" },
     });
-  const { pattern, corpus } = request;
+  const { pattern } = request;
   const source = makeSource(request, synonyms);
   const passing = viewRows(MATCH_TABLES.proteome, selectRows(table().rows, view, pattern.name, source), view);
   const rows = needsNotes(view) ? passing : withRowNotes(passing, pattern.name, source);
-  const file = await printProteome(format, rows, readMethod(corpusPath(dataDirectory, corpus.hash)));
+  const file = await printProteome(format, rows, METHOD);
   return typeof file === "string" ? new TextEncoder().encode(file) : file;
 }
 

@@ -15,8 +15,8 @@ export interface Run {
   options: string;
   /** SHA-256 of the corpus. */
   corpus: string;
-  /** Method version and hash of the corpus's calibration. */
-  calibration: string;
+  /** Method version. */
+  method: string;
 }
 
 /** First line of a shard's output. */

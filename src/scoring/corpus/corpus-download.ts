@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { Problem } from "../../problem.ts";
-import { calibrationPath, readCalibration } from "./calibration-file.ts";
 import type { CorpusInfo } from "./corpus.ts";
 
 /** Content-addressed files never change. */
@@ -40,21 +39,6 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
     status: part ? 206 : 200,
     headers,
   });
-}
-
-/** The calibration of a corpus. @throws Problem not_found without one, bad_corpus */
-export function sendCalibration(request: Request, { path, hash }: CorpusInfo): Response {
-  const own = readCalibration(path);
-  if (!own)
-    throw new Problem("not_found", `The corpus ${hash} has no calibration; the built-in one is used.`);
-  const headers = {
-    "Content-Type": "text/plain; charset=utf-8",
-    "Cache-Control": "no-cache",
-    ETag: `"${own.hash}"`,
-  };
-  if (namesTag(request.headers.get("if-none-match"), headers.ETag))
-    return new Response(null, { status: 304, headers });
-  return new Response(Bun.file(calibrationPath(path)), { headers });
 }
 
 /** True if If-None-Match has a tag (weak comparison). */

@@ -22,13 +22,6 @@ import { nearest, Problem } from "../../problem.ts";
 import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import {
-  calibrationStamp,
-  readMethod,
-  copyCalibration,
-  readCalibration,
-  removeCalibrations,
-} from "./calibration-file.ts";
 import { hashSource, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
@@ -82,7 +75,7 @@ export const NO_CORPUS =
   "There is no corpus to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
 
 /**
- * Opens a corpus, with its calibration if there is one: the content of the file if it has been read, or else the mapped file.
+ * Opens a corpus: the content of the file if it has been read, or else the mapped file.
  * The mapping is private, so that no stray write reaches the file.
  * @throws Problem bad_corpus
  */
@@ -93,9 +86,8 @@ export function openCorpusFile(path: string, content?: SharedArrayBuffer): Corpu
   } catch (error) {
     throw new Problem("bad_corpus", `corpora/${basename(path)} cannot be read.`, { cause: error });
   }
-  const own = readCalibration(path);
   try {
-    return Object.assign(openCorpus(bytes), own && { calibration: own.calibration });
+    return openCorpus(bytes);
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
   }
@@ -165,7 +157,7 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
   return corpus;
 }
 
-/** Reads every byte of a corpus file, but not its calibration. @returns the damage; null if it is intact */
+/** Reads every byte of a corpus file. @returns the damage; null if it is intact */
 export function findCorpusDamage(path: string): string | null {
   try {
     const corpus = openCorpus(mapOrRead(path));
@@ -181,8 +173,6 @@ export function findCorpusDamage(path: string): string | null {
 export class Corpora {
   readonly #directory: string;
   #emptyHash: string | undefined;
-  /** Method version of results with the corpus's calibration, as last read. */
-  #calibrated: { path: string; stamp: string; method: string } | undefined;
 
   constructor(
     dataDirectory: string,
@@ -233,7 +223,6 @@ export class Corpora {
     }
     writeDurably(this.#path(hash), packed.chunks);
     writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
-    if (former) copyCalibration(former.path, this.#path(hash), hash);
     this.#insert({ hash, name, sequences, residues, bytes: byteLength }, former);
     if (former) this.#removeFiles(former);
     dropSegments(this.#directory, name);
@@ -308,7 +297,6 @@ export class Corpora {
 
   #removeFiles({ path, hash }: CorpusInfo): void {
     rmSync(path, { force: true });
-    removeCalibrations(path);
     removeFamilies(path);
     rmSync(this.#sourcePath(hash), { force: true });
   }
@@ -416,13 +404,7 @@ export class Corpora {
   /** Corpus and method version of a job that starts now. */
   scoringVersion(): ScoringVersion {
     const active = this.active();
-    if (!active) return { corpus: (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
-    const stamp = calibrationStamp(active.path);
-    if (stamp === "") return { corpus: active.hash, method: METHOD };
-    // Every job asks; the file is read only if it has changed.
-    if (this.#calibrated?.path !== active.path || this.#calibrated.stamp !== stamp)
-      this.#calibrated = { path: active.path, stamp, method: readMethod(active.path) };
-    return { corpus: active.hash, method: this.#calibrated.method };
+    return { corpus: active ? active.hash : (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
   }
 
   /** The corpus in use, mapped, or the empty corpus. @throws Problem bad_corpus */

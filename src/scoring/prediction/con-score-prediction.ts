@@ -218,6 +218,7 @@ const MATCH: ComplexType<MatchScore> = {
         ["overallPValueKind", "overallPValueIs"],
         ["keptCount", "kept"],
         ["nearbyCount", "nearby"],
+        "probability",
       ],
       true,
     ),

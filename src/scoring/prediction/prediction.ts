@@ -145,12 +145,21 @@ export const MatchSchema = object(
       ),
     ),
     overallPValue: nullable(
-      fraction("Fraction of comparable random matches whose z is as high or higher, 0 to 1."),
+      fraction(
+        "Fraction of random matches in proteins with as many homologs and as much order whose z is as high or higher, 0 to 1.",
+      ),
     ),
     overallPValueIs: nullable(
       choice(
         "PValueKind",
         "Whether overallPValue is an estimate or a bound at the end of the simulated range.",
+      ),
+    ),
+    probability: Type.Optional(
+      nullable(
+        fraction(
+          "Probability of a true motif, 0 to 1, by z and a prior of 0.005. Missing if the match could not be scored, and in results of earlier versions.",
+        ),
       ),
     ),
     randomMatches: Type.Optional(RandomMatchesSchema),

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
-import type { ProteomeMatch } from "../../motif/index.ts";
+import { METHOD, type ProteomeMatch } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { calibrationStamp } from "../corpus/calibration-file.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { familiesPath } from "../corpus/families-file.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
@@ -257,7 +256,7 @@ const organismProblem = (message: string): Problem =>
 /** An id that is equal for equal requests to the same families. */
 function makeId({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const identity = [corpus.hash, calibrationStamp(path), families, pattern, model, organism];
+  const identity = [corpus.hash, METHOD, families, pattern, model, organism];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
 }
 

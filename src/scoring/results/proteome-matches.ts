@@ -68,10 +68,10 @@ const BINS = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.00
 function countBins(rows: readonly ProteomeRow[]): PValueBin[] {
   const counts = BINS.map(() => 0);
   let scored = 0;
-  for (const { overallPValue: p, overallPValueIs: is } of rows) {
+  for (const { overallPValue: p } of rows) {
     if (p === null) continue;
     scored++;
-    if (is !== "at least") counts[BINS.findLastIndex((most) => p <= most)]++;
+    if (p <= BINS[0]) counts[BINS.findLastIndex((most) => p <= most)]++;
   }
   return BINS.map((p, i) => ({
     p,

@@ -31,6 +31,16 @@ export const ADDED_COLUMNS: readonly Column[] = [
     value: ({ nearby }) => nearby,
   },
   {
+    name: "probability",
+    title: "Probability",
+    description:
+      "Probability of a true motif by z, if a share of 0.005 of the matches of a motif are true motifs.",
+    type: "fraction",
+    json: "probability",
+    of: "match",
+    value: ({ probability }) => probability,
+  },
+  {
     name: "q_is",
     title: "q is",
     description: "Whether q is an estimate, or a bound because it follows from P values that are bounds.",

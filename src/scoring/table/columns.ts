@@ -45,7 +45,7 @@ export const COLUMNS: readonly Column[] = [
     name: "verdict",
     title: "Verdict",
     description:
-      "All evidence in words, by P: likely functional at most 0.05, possible at most 0.2, else no evidence; known instance if an imported instance of the motif is here. q does not change it.",
+      "All evidence in words, by P: likely functional at most 0.02, possible at most 0.1, else no evidence; known instance if an imported instance of the motif is here. q does not change it.",
     type: "text",
     choices: Object.keys(VERDICTS),
     json: "verdict",

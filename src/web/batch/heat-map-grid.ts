@@ -14,9 +14,9 @@ export interface Grid {
 /** Steps of colour from the darkest: the smallest of the figures that have it, in words and numbers. */
 export const STEPS: Readonly<Record<Measure, readonly { limit: number; words: string }[]>> = {
   p: [
-    { limit: 0.01, words: "P ≤ 0.01" },
-    { limit: 0.05, words: "≤ 0.05, likely functional" },
-    { limit: 0.2, words: "≤ 0.2, possible" },
+    { limit: 0.005, words: "P ≤ 0.005" },
+    { limit: 0.02, words: "≤ 0.02, likely functional" },
+    { limit: 0.1, words: "≤ 0.1, possible" },
     { limit: 0.5, words: "≤ 0.5" },
     { limit: Infinity, words: "> 0.5" },
   ],

@@ -64,11 +64,11 @@ function explainNoEvidence(match: NumberedMatch): string[] {
 }
 
 /** z above the mean of all random matches, but not above the median of those with which it is compared. */
-function explainBound({ z, overallPValue, randomMatches, homologs }: NumberedMatch): string[] {
+function explainBound({ z, overallPValue, randomMatches }: NumberedMatch): string[] {
   if (z === null || z <= 0 || overallPValue === null || overallPValue < 0.5 || !randomMatches) return [];
   const half = randomMatches.z[randomMatches.shares.indexOf(0.5)];
   if (half === undefined) return [];
   return [
-    `z is above 0, the mean of all random matches, but half of those with which this match is compared (about ${homologs} homologs, as much order around them) reach ${decimal(half)}, and ${decimal(z)} is less.`,
+    `z is above 0, the mean of all random matches, but half of those with which this match is compared (in proteins with as many homologs and as much order) reach ${decimal(half)}, and ${decimal(z)} is less.`,
   ];
 }

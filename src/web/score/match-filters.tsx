@@ -10,7 +10,7 @@ import { firstPage, isFiltered, withoutFilters } from "./match-view.ts";
 import { shortNumber } from "./result.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
-/** Largest q that occurs: larger P values than this are not told apart. */
+/** Largest q that can be chosen; a larger one filters nothing. */
 const MAX_Q = 0.5;
 
 interface FilterProps {

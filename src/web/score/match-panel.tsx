@@ -15,6 +15,7 @@ import {
   patternName,
   type NumberedMatch,
   oddsText,
+  probabilityText,
   overallP,
   formatPValue,
   roundedParts,
@@ -76,7 +77,9 @@ function Parts({ match }: { match: NumberedMatch }) {
       <div class={`part tone-${TONES[verdict]}`}>
         <b>{VERDICTS[verdict]}</b>
         {p.p !== null && <span>P&nbsp;{formatPValue(p)}</span>}
-        <small>{oddsText(p, ["scores as high", "score as high"])}</small>
+        <small>
+          {oddsText(p, ["scores as high", "score as high"])} {probabilityText(match)}
+        </small>
       </div>
       {explainMatch(match).map((sentence) => (
         <p key={sentence} class="hint">

@@ -26,7 +26,7 @@ const MAX_RESIDUES = 14;
 const MIN_WIDTH = 3;
 
 /** Columns that are shown by default. */
-const COLUMNS = ["accession", "verdict", "start", "disorder", "kept", "z", "overall_p", "q"];
+const COLUMNS = ["accession", "verdict", "start", "disorder", "kept", "z", "overall_p", "probability", "q"];
 
 const pageColumns = (search: Search): Record<string, PageColumn<Match>> => ({
   accession: { cell: (match) => <ProteinLink search={search} match={match} /> },

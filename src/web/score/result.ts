@@ -34,8 +34,8 @@ export const VERDICT_ORDER = Object.keys(VERDICTS) as MatchVerdict[];
  * (docs/quality.md).
  */
 export const REACHED_SHARES = {
-  likely: { p: 0.05, known: 0.39, random: 0.05 },
-  possible: { p: 0.2, known: 0.67, random: 0.2 },
+  likely: { p: 0.02, known: 0.43, random: 0.02 },
+  possible: { p: 0.1, known: 0.66, random: 0.1 },
 } as const;
 
 export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;
@@ -131,7 +131,7 @@ export const overallP = ({
   is: overallPValueIs,
 });
 
-/** `≤ 0.0001`. */
+/** `≤ 0.00001`. */
 export function formatPValue({ p, is }: PValue): string {
   if (p == null) return "–";
   const sign = is === "at most" ? "≤\u00A0" : is === "at least" ? "≥\u00A0" : "";
@@ -145,6 +145,12 @@ export function oddsText({ p, is }: PValue, [one, several]: readonly [one: strin
   if (p > 0.2) return `${Math.round(100 * p)} in 100 random matches ${several}.`;
   return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;
 }
+
+/** The probability of a true motif as a sentence; "" if the result has none. */
+export const probabilityText = ({ probability }: Pick<MatchScore, "probability">): string =>
+  probability == null
+    ? ""
+    : `Probability of a true motif ${shortNumber(probability)}, if 0.005 of the matches of a motif are true.`;
 
 /** The number of homologs that do not reach a match. */
 export const countMissing = ({ atHomologs }: Pick<MatchScore, "atHomologs">): number =>

@@ -10,7 +10,7 @@ import { shorten } from "./result.ts";
 import { findRegion, findType, TYPES } from "./scan.ts";
 
 /** Columns that are shown by default. */
-const COLUMNS = ["motif", "verdict", "start", "kept", "z", "overall_p", "q"];
+const COLUMNS = ["motif", "verdict", "start", "kept", "z", "overall_p", "probability", "q"];
 
 interface Props<Row> {
   view: MatchView<Row>;
