@@ -117,7 +117,6 @@ test("adds and verifies corpora, and scores", async () => {
     "expression",
     "explanation",
     "type",
-    "probability",
     "disorder",
     "disordered",
     "domains",
@@ -125,6 +124,7 @@ test("adds and verifies corpora, and scores", async () => {
     "method",
     "conservation",
     "nearby",
+    "probability",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
   expect(none.slice(0, 12)).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);

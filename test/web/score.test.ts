@@ -255,9 +255,9 @@ test("the documentation has the same shares of known and random matches as the p
   const { likely, possible } = REACHED_SHARES;
   const share = (part: number): string => `${Math.round(100 * part)} %`;
   expect(text).toContain(
-    `| Likely functional | at most .05 | about ${share(likely.known)} | ${share(likely.random)} |`,
+    `| Likely functional | at most .02 | about ${share(likely.known)} | ${share(likely.random)} |`,
   );
-  expect(text).toContain(`| at most .2 | about ${share(possible.known)} | ${share(possible.random)} |`);
+  expect(text).toContain(`| at most .1 | about ${share(possible.known)} | ${share(possible.random)} |`);
   expect(text).toContain(`the other ${share(1 - possible.known)} | ${share(1 - possible.random)} |`);
   expect([likely.p, possible.p]).toEqual([LIKELY_P, POSSIBLE_P]);
 });

@@ -102,7 +102,8 @@ test("counts the matches in each range of P values, and the matches expected by 
     [0.00012, "estimate"],
     [0.05, "estimate"],
     [0.051, "estimate"],
-    [0.5, "at least"],
+    [0.6, "estimate"],
+    [0.99, "at least"],
     [null, null],
   ];
   const rows = values.map(([overallPValue, overallPValueIs]) =>
@@ -110,8 +111,8 @@ test("counts the matches in each range of P values, and the matches expected by 
   );
   const { pValues } = viewMatches(rows, { values: {} });
   expect(pValues.filter(({ matches }) => matches > 0)).toEqual([
-    { p: 0.1, matches: 1, expected: 0.25 },
-    { p: 0.05, matches: 1, expected: 0.15 },
+    { p: 0.1, matches: 1, expected: 0.3 },
+    { p: 0.05, matches: 1, expected: 0.18 },
     { p: 0.0002, matches: 1, expected: 0 },
     { p: 0.0001, matches: 1, expected: 0 },
   ]);

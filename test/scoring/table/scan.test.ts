@@ -55,7 +55,7 @@ test("matches are sorted by z, judged by P, marked by q, and typed", () => {
   const zs = scan.matches.map(({ z }) => z!);
   expect(zs).toEqual(zs.toSorted((a, b) => b - a));
   for (const { q, overallPValue: p, verdict, ...match } of scan.matches) {
-    expect(verdict).toBe(p! <= 0.05 ? "likely functional" : p! <= 0.2 ? "possible" : "no evidence");
+    expect(verdict).toBe(p! <= 0.02 ? "likely functional" : p! <= 0.1 ? "possible" : "no evidence");
     const former = { overallVerdict: verdict, label: verdict };
     expect(match).toMatchObject({
       ...former,
