@@ -30,7 +30,7 @@ test.each<[string, Partial<NumberedMatch>, string[]]>([
       randomMatches: { shares: [0.5, 0.1], z: [0.84, 2] },
     },
     [
-      "z is above 0, the mean of all random matches, but half of those with which this match is compared (about 24 homologs, as much order around them) reach 0.84, and 0.35 is less.",
+      "z is above 0, the mean of all random matches, but half of those with which this match is compared (in proteins with as many homologs and as much order) reach 0.84, and 0.35 is less.",
     ],
   ],
 ])("explains a match that %s", (_, more, expected) => {

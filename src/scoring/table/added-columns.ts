@@ -31,16 +31,6 @@ export const ADDED_COLUMNS: readonly Column[] = [
     value: ({ nearby }) => nearby,
   },
   {
-    name: "probability",
-    title: "Probability",
-    description:
-      "Probability of a true motif by z, if a share of 0.005 of the matches of a motif are true motifs.",
-    type: "fraction",
-    json: "probability",
-    of: "match",
-    value: ({ probability }) => probability,
-  },
-  {
     name: "q_is",
     title: "q is",
     description: "Whether q is an estimate, or a bound because it follows from P values that are bounds.",
@@ -70,5 +60,15 @@ export const ADDED_COLUMNS: readonly Column[] = [
     replacedBy: "verdict",
     of: "ranking",
     value: findVerdict,
+  },
+  {
+    name: "probability",
+    title: "Probability",
+    description:
+      "Probability of a true motif by z, if a share of 0.005 of the matches of a motif are true motifs.",
+    type: "fraction",
+    json: "probability",
+    of: "match",
+    value: ({ probability }) => probability,
   },
 ];

@@ -95,10 +95,10 @@ test("matches of earlier methods get the level of conservation as such, and near
 
 test("columns that came later follow those of earlier versions", () => {
   for (const [name, last] of [
-    ["result", "method conservation nearby"],
-    ["scan", "method conservation nearby q_is stands_out"],
-    ["proteome", "method conservation nearby q_is stands_out"],
-    ["batch", "method conservation nearby"],
+    ["result", "method conservation nearby probability"],
+    ["scan", "method conservation nearby q_is stands_out probability"],
+    ["proteome", "method conservation nearby q_is stands_out probability"],
+    ["batch", "method conservation nearby probability"],
   ] as const)
     expect(MATCH_TABLES[name].columns.map((column) => column.name).join(" ")).toEndWith(` ${last}`);
 });
