@@ -163,7 +163,7 @@ test("rejects wrong tokens, addresses, hashes and corpora before writing anythin
   expect(await refusal(host.url, { token: "secret" }, "0".repeat(64))).toContain("has no such corpus");
   expect(await refusal(host.url.slice(0, -4), { token: "secret" })).toContain("302");
   expect(await refusal(host.url, {}, "abc")).toContain("is not the hash of a corpus");
-  expect(await refusal([])).toContain("There is no server");
+  expect(await refusal([])).toContain("No server offers");
   for (const address of ["s3://lab", "ftp://x", "https://u:p@x", "corpora", "https://x/?a=b", "https://x/#a"])
     expect(await refusal(address)).toContain("is not the address of a server");
   expect(remaining()).toEqual([]);
