@@ -73,11 +73,11 @@ browserTest("scores on an alignment of the reader's, and leaves out its rows", a
   await press(page, "button", "Score");
   await seeText(page, "Expected aligned FASTA, A3M, Clustal or Stockholm");
   await fill(page, "Your alignment", a3m);
-  await fill(page, "Your protein in it optional", "nobody");
+  await fill(page, "Row of your protein optional", "nobody");
   await press(page, "button", "Score");
   await seeText(page, 'No row of the alignment has the identifier "nobody".');
   await checkPage(opened, "own-alignment");
-  await fill(page, "Your protein in it optional", "");
+  await fill(page, "Row of your protein optional", "");
   await press(page, "button", "Score");
   await arrive(page, "/score/");
   await seeText(page, "26 homologs from your own alignment");

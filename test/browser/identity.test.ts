@@ -56,7 +56,7 @@ browserTest(
     };
 
     await signInAtProvider("max");
-    await seeText(page, `Signing in with ${host} failed. None of your groups`);
+    await seeText(page, `Signing in with ${host} failed. Your groups do not have permission`);
     await check("sign-in-provider");
 
     await signInAtProvider("kim");
