@@ -94,7 +94,7 @@ browserTest(
     await Bun.sleep(1000);
     await page.goto(`${url}/sign-in`, { waitUntil: "load" });
     await press(page, "link", `Sign in with ${host}`);
-    await seeText(page, "It does not respond.");
+    await seeText(page, "The provider does not respond.");
     await fill(page, "Username", "somebody");
   },
   300_000,

@@ -323,6 +323,10 @@ browserTest("saves a view and opens it again", async () => {
   await checkPage(opened, "inventory-views");
   await press(page, "button", "Save");
   await seeText(page, "Only you can see it until you share it.");
+  // Its tab is there at once.
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll(".tab")].some((tab) => tab.textContent!.includes("Shelves, backwards")),
+  );
   await page.goto(`${url}/inventory`, { waitUntil: "networkidle2" });
   await Promise.all([page.waitForNavigation(), press(page, "link", "Shelves, backwards")]);
   expect(new URL(page.url()).searchParams.get("ordering")).toBe("-label");

@@ -130,7 +130,6 @@ function SaveView(props: {
   onSaved: (view: View) => void;
 }) {
   const { of, query, own, onClose, onSaved } = props;
-  const flat = { response_format: "flat" };
   const save = async (written: Promise<JsonRecord>, done: string): Promise<void> => {
     onSaved(readRows<View>([await written])[0]);
     showToast(done);
@@ -145,7 +144,7 @@ function SaveView(props: {
       onSubmit={async ({ name }) => {
         const body = { name, list: of.name, query };
         await save(
-          call("POST /api/v2/:list/", { params: { list: "views" }, query: flat, body }),
+          call("POST /api/v2/:list/", { params: { list: "views" }, body }),
           `Saved ${name}. Only you can see it until you share it.`,
         );
       }}
@@ -161,7 +160,7 @@ function SaveView(props: {
                 void withErrorToast(async () => {
                   const params = { list: "views", id };
                   await save(
-                    call("PATCH /api/v2/:list/:id/", { params, query: flat, body: { query } }),
+                    call("PATCH /api/v2/:list/:id/", { params, body: { query } }),
                     `Replaced ${name}.`,
                   );
                   onClose();
