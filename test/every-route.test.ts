@@ -6,8 +6,8 @@ import { familyRecords } from "../src/motif/index.ts";
 import { writeFamilies } from "../src/scoring/corpus/families-file.ts";
 import { type App, open } from "../src/app/open.ts";
 import { resolveConfig } from "../src/config.ts";
-import { complaints, defaultForm, exampleCall, findErrors } from "./described.ts";
-import { EveryOperation, type Listed, operationRank } from "./fixtures/every-operation.ts";
+import { complaints, exampleCall } from "./described.ts";
+import { EveryOperation, operationRank } from "./fixtures/every-operation.ts";
 import type { Json } from "./fixtures/service.ts";
 import { waitFor } from "./wait.ts";
 
@@ -215,70 +215,6 @@ test("SOAP refuses a parameter with a fault", async () => {
     [500, true],
     [500, false],
   ]);
-});
-
-/** Forms of records, by the parameters that choose them. */
-const FORMS = [
-  {},
-  { response_format: "flat" },
-  { response_format: "nested" },
-  { fields: "id" },
-  { fields: "*" },
-  { fields: "id,owner__full_name,created_by__username" },
-  { fields: "*,annotations__remark", response_format: "nested" },
-  { fields: "*,annotations__remark,owner__full_name", response_format: "flat" },
-  { explain: "1" },
-  { dry_run: "1" },
-] as const;
-
-/** Lists whose default form is another one than the first, with the reasons. */
-const OTHER_DEFAULTS: Record<string, string> = {
-  listDropboxs: "LabID's client reads it without an envelope",
-};
-
-type Form = (typeof FORMS)[number];
-const isSearch = ({ path }: Listed): boolean => path.endsWith("/search");
-
-/** The forms that an operation has. Writes are previewed, and those of existing records also made. */
-function listForms(each: Listed): Form[] {
-  const { method, path, operation } = each;
-  const names = isSearch(each)
-    ? ["response_format", "fields", "explain"]
-    : operation.parameters.map(({ name }) => name);
-  const isMade = method === "GET" || isSearch(each) || (method === "PATCH" && path.endsWith("/{id}"));
-  return FORMS.filter(
-    (form) => (isMade || "dry_run" in form) && Object.keys(form).every((name) => names.includes(name)),
-  );
-}
-
-/** Errors of the answer in a form. Lists with fields have several forms, of which the first needs no parameters. */
-async function findFormErrors(each: Listed, form: Form, headers: Record<string, string>): Promise<string[]> {
-  const { method, path, operation } = each;
-  const { address, body = "{}", type = "application/json" } = await every.makeCall(each);
-  const query = new URLSearchParams(form).toString();
-  const asked = isSearch(each) ? address : `${address}${address.includes("?") ? "&" : "?"}${query}`;
-  const sent = isSearch(each) ? JSON.stringify(form) : body;
-  const response = await send(method, asked, { ...headers, "Content-Type": type }, sent);
-  const answer = { status: response.status, headers: response.headers, text: await response.text() };
-  const found = complaints(operation, method, `${path} ${query}`, answer);
-  const schema = operation.responses[200]?.content?.["application/json"]?.schema;
-  const isDefault = response.ok && query === "" && !Object.hasOwn(OTHER_DEFAULTS, operation.operationId);
-  if (!isDefault || !schema || !operation.parameters.some(({ name }) => name === "fields")) return found;
-  const errors = findErrors(defaultForm(schema), JSON.parse(answer.text));
-  return [...found, ...errors.map((error) => `${method} ${path}: ${error}`)];
-}
-
-test("every form of every record is described", async () => {
-  const headers = session();
-  const wrong: string[] = [];
-  let count = 0;
-  for (const each of ofJson().toSorted((a, b) => operationRank(a) - operationRank(b)))
-    for (const form of listForms(each)) {
-      count += 1;
-      wrong.push(...(await findFormErrors(each, form, headers)));
-    }
-  expect(wrong).toEqual([]);
-  expect(count).toBeGreaterThan(700);
 });
 
 test("every operation responds as documented to every caller, about records that exist", async () => {
