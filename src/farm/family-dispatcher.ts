@@ -1,4 +1,4 @@
-import { METHOD } from "../motif/index.ts";
+import { FAMILY_METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { BackgroundQueue, BackgroundTask, FamiliesTask } from "../scoring/index.ts";
 import {
@@ -75,7 +75,7 @@ export class FamilyDispatcher {
 
   async #offer(messages: FamilyMessages, corpus: string, task: BackgroundTask): Promise<void> {
     const { members } = task.message(0) as FamiliesTask;
-    const request = { id: crypto.randomUUID(), corpus, method: METHOD, members };
+    const request = { id: crypto.randomUUID(), corpus, method: FAMILY_METHOD, members };
     const text = JSON.stringify(request);
     try {
       await messages.offer(text);

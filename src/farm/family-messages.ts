@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { METHOD, type StoredFamily } from "../motif/index.ts";
+import { FAMILY_METHOD, type StoredFamily } from "../motif/index.ts";
 import { announceDrop, checksum, EVENTS_KEPT, PREFIX } from "./redis-records.ts";
 
 /** Families for a remote worker to compute. */
@@ -28,7 +28,11 @@ export interface FamilyDelivery {
 }
 
 /** Why a worker cannot compute these families, or did not; null if it can. */
-export function mismatch({ corpus, method }: FamilyRequest, own: string, ownMethod = METHOD): string | null {
+export function mismatch(
+  { corpus, method }: FamilyRequest,
+  own: string,
+  ownMethod = FAMILY_METHOD,
+): string | null {
   if (method !== ownMethod) return `The families need method ${method}, the worker has ${ownMethod}.`;
   return corpus === own ? null : `The families are of corpus ${corpus}, the worker has ${own}.`;
 }

@@ -1,4 +1,4 @@
-import { METHOD } from "../motif/index.ts";
+import { FAMILY_METHOD } from "../motif/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { FamiliesReport, FamiliesTask, IdleTask, IdleWork } from "../scoring/index.ts";
 import { describeCause } from "./connection.ts";
@@ -95,7 +95,7 @@ export class FamilyWorker implements IdleWork {
       else this.#waiting.push(task);
       wake();
       const { isInterrupted = false, ...outcome } = await task.done;
-      const facts = { id, worker: name, corpus: corpus.hash, method: METHOD };
+      const facts = { id, worker: name, corpus: corpus.hash, method: FAMILY_METHOD };
       await messages.deliver(encodeDelivery({ ...facts, ...outcome, isInterrupted }));
     } catch (error) {
       // The server gives the task out again.

@@ -6,6 +6,12 @@
 /** Version of the method: equal versions give equal numbers. */
 export const METHOD = "labd-4";
 
+/**
+ * The method that last changed homologs, alignments, trees or predicted order: stored families of later methods are equal,
+ * so that an upgrade does not compute those of a proteome again.
+ */
+export const FAMILY_METHOD = "labd-3";
+
 /** Options of a run; results are only comparable if these are equal. */
 export interface Options {
   /** Maximum E-value of a homolog. */

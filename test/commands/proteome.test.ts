@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
+import { FAMILY_METHOD, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { lockDirectory } from "../../src/platform/sqlite.ts";
 import { readFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
@@ -40,7 +40,7 @@ beforeAll(async () => {
   env = { LABD_DATA_DIR: directory, LABD_WORKERS: "1" };
   await labd(["corpus", "add", "-", "--name", "some"], { env, stdin: fasta });
   const corpus = readdirSync(join(directory, "corpora")).find((name) => name.endsWith(".labc"))!;
-  families = join(directory, "corpora", corpus.replace(/labc$/, `${METHOD}.families`));
+  families = join(directory, "corpora", corpus.replace(/labc$/, `${FAMILY_METHOD}.families`));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -214,7 +214,7 @@ test("rejects an altered file, and builds its families again after its removal",
   await run(["build"]);
   expect(existsSync(leftover)).toBe(false);
   expect(readFileSync(path)).toEqual(content);
-  writeFileSync(path, content.toString("latin1").replace(METHOD, "labd-0"));
+  writeFileSync(path, content.toString("latin1").replace(FAMILY_METHOD, "labd-0"));
   expect((await run(search)).stderr).toContain("belongs to another corpus or version of labd");
   writeFileSync(path, content);
 });
@@ -251,7 +251,7 @@ test("removes families by command, and with their corpus", async () => {
   await run(["remove", "some"]);
   expect((await run(["list"])).stdout).toStartWith("some  0 of 24 proteins");
   mkdirSync(families);
-  mkdirSync(families.replace(METHOD, "labd-1"));
+  mkdirSync(families.replace(FAMILY_METHOD, "labd-1"));
   await labd(["corpus", "remove", "some"], { env });
   expect(readdirSync(join(directory, "corpora"))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { METHOD } from "../../src/motif/index.ts";
+import { FAMILY_METHOD } from "../../src/motif/index.ts";
 import { FamilyDispatcher } from "../../src/farm/family-dispatcher.ts";
 import {
   decodeDelivery,
@@ -217,7 +217,9 @@ test.each([
 
 test("a worker with another corpus computes nothing and reports the reason", async () => {
   const machine = new Machine("odd", "f".repeat(64));
-  await messages.offer(JSON.stringify({ id: "1", corpus: stage.corpus.hash, method: METHOD, members: [1] }));
+  await messages.offer(
+    JSON.stringify({ id: "1", corpus: stage.corpus.hash, method: FAMILY_METHOD, members: [1] }),
+  );
   await machine.turn();
   await runPending();
   const [bytes] = await messages.collect();
@@ -291,7 +293,7 @@ test("a stopping worker delivers complete families", async () => {
   const worker = new FamilyWorker(options);
   for (const members of [[1], [2, 3]])
     await messages.offer(
-      JSON.stringify({ id: String(members), corpus: stage.corpus.hash, method: METHOD, members }),
+      JSON.stringify({ id: String(members), corpus: stage.corpus.hash, method: FAMILY_METHOD, members }),
     );
   await worker.turn(messages, { hash: stage.corpus.hash, path: stage.corpus.path });
   const running = worker.take()!;
@@ -309,7 +311,7 @@ test("a stopping worker delivers complete families", async () => {
 });
 
 test("reads a delivery back to the byte, and rejects a damaged one", () => {
-  const delivery = deliver({ id: "1", corpus: "", method: METHOD, members: [0, 7] });
+  const delivery = deliver({ id: "1", corpus: "", method: FAMILY_METHOD, members: [0, 7] });
   const bytes = encodeDelivery(delivery);
   expect(decodeDelivery(bytes)).toEqual(delivery);
   for (const at of [3, bytes.length - 1]) {

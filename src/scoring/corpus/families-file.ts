@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { METHOD, type SizeRange, type StoredFamily } from "../../motif/index.ts";
+import { FAMILY_METHOD, type SizeRange, type StoredFamily } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 
@@ -35,9 +35,9 @@ const FILE_ENDING = ".labf";
 
 const stripExtension = (corpusPath: string): string => corpusPath.replace(/\.labc$/, "");
 
-/** Directory of a corpus's families, which belong to that content and method version. */
+/** Directory of a corpus's families, which belong to its content and the method that made them. */
 export const familiesPath = (corpusPath: string): string =>
-  `${stripExtension(corpusPath)}.${METHOD}${EXTENSION}`;
+  `${stripExtension(corpusPath)}.${FAMILY_METHOD}${EXTENSION}`;
 
 const displayName = (path: string): string => `corpora/${basename(dirname(path))}/${basename(path)}`;
 
@@ -55,7 +55,7 @@ export function writeFamilies(
   const records = families.map(({ record }) => record);
   const contents: Contents = {
     format: FORMAT,
-    method: METHOD,
+    method: FAMILY_METHOD,
     corpus: corpus.hash,
     proteins: families.map(({ protein }) => protein),
     bytes: records.map(({ length }) => length),
@@ -109,7 +109,7 @@ function parseContents(path: string, line: string, corpusHash: string): Contents
     throw altered(path);
   }
   const { format, method, corpus } = contents;
-  if (format === FORMAT && method === METHOD && corpus === corpusHash) return contents;
+  if (format === FORMAT && method === FAMILY_METHOD && corpus === corpusHash) return contents;
   throw new Problem(
     "bad_corpus",
     `${displayName(path)} belongs to another corpus or version of labd. Move it out of this directory.`,

@@ -1,4 +1,4 @@
-import { groupQueries, METHOD, type StoredFamily } from "../../motif/index.ts";
+import { groupQueries, FAMILY_METHOD, type StoredFamily } from "../../motif/index.ts";
 import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import type { CarryOver } from "./carry-over.ts";
@@ -45,7 +45,7 @@ export async function buildFamilies(
   } finally {
     build.files.write();
   }
-  removeFamilies(plan.corpus.path, METHOD);
+  removeFamilies(plan.corpus.path, FAMILY_METHOD);
   return build.progress;
 }
 
