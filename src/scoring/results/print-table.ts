@@ -3,7 +3,7 @@ import type { PValueKind } from "../../motif/index.ts";
 import { matchObject, readBound, readCell } from "../table/column.ts";
 import type { TableRow } from "../table/match-row.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
-import { listHeads } from "../table/print-tsv.ts";
+import { listHeads, roundNumber } from "../table/print-tsv.ts";
 import type { TablePart } from "../table/rows.ts";
 import type { ProteomeRow } from "../proteome/table.ts";
 import { TABLE_FORMATS, type TableFormat } from "../table/table-formats.ts";
@@ -30,9 +30,9 @@ export function tableWorkbook(
 const withBound = (cell: XlsxCell, is: PValueKind): XlsxCell =>
   cell === null || is === "estimate" ? cell : `${is === "at most" ? "≤" : "≥"} ${cell}`;
 
-/** Numbers have the four decimals of TSV. */
+/** Numbers are rounded as in TSV. */
 function workbookCell(cell: XlsxCell): XlsxCell {
-  if (typeof cell === "number") return Math.round(cell * 1e4) / 1e4;
+  if (typeof cell === "number") return roundNumber(cell);
   return typeof cell === "string" ? xlsxText(cell) || null : cell;
 }
 

@@ -8,7 +8,7 @@ export const listHeads = ({ columns, heads }: MatchTable): string[] =>
 
 export const printTsvHead = (table: MatchTable): string => `${listHeads(table).join("\t")}\n`;
 
-/** One line per row: numbers with at most four decimals, empty without a value. */
+/** One line per row: rounded numbers, empty without a value. */
 export const printTsv = ({ columns }: MatchTable, { rows }: TablePart): string =>
   rows
     .map((row) => `${columns.map((column) => removeControls(printCell(readCell(column, row)))).join("\t")}\n`)
@@ -21,10 +21,13 @@ export function printCell(value: Cell): string {
   return typeof value === "boolean" ? (value ? "yes" : "no") : value;
 }
 
-/** A number with at most four decimals; empty for null, and for a member that predictions of earlier versions lack. */
-export function printDecimal(value: number | null | undefined): string {
-  return value === null || value === undefined ? "" : String(Math.round(value * 1e4) / 1e4);
-}
+/** A number with four decimals; below 0.001 with two digits, because P and q reach 0.00001. */
+export const roundNumber = (value: number): number =>
+  Math.abs(value) < 0.001 ? Number(value.toPrecision(2)) : Math.round(value * 1e4) / 1e4;
+
+/** A rounded number; empty for null, and for a member that predictions of earlier versions lack. */
+export const printDecimal = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "" : String(roundNumber(value));
 
 /** Control characters become spaces, because the format cannot escape them. */
 const removeControls = (text: string): string =>
