@@ -220,7 +220,7 @@ export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match
  * True if a homolog begins or ends inside a match and has an admitted residue at every defined position that it
  * covers: probably a fragment, which says nothing about the rest.
  */
-export function isCutOff({ first, last, row }: AlignedHomolog, match: MotifMatch): boolean {
+function isCutOff({ first, last, row }: AlignedHomolog, match: MotifMatch): boolean {
   const beginsInside = first > match.start && row.before[first] === 0;
   const endsInside = last < match.end - 1 && row.before[last] === row.residues.length - 1;
   return (

@@ -189,9 +189,6 @@ export const KEPT_FRACTION = 0.5;
 export const LIKELY_P = 0.02;
 export const POSSIBLE_P = 0.1;
 
-/** Maximum q-value of a match that stands out among all that were tested. */
-export const STANDS_OUT_Q = 0.05;
-
 /**
  * Share of the matches of a motif class that are true motifs, before any evidence: twice the known instances of half of
  * ELM's instances in human proteins, 1,115 of 550,901 matches of their 237 classes, rounded up because many are unknown.

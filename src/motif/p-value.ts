@@ -95,7 +95,7 @@ export function randomMatches(model: ScoringModel, surroundings: Surroundings): 
 }
 
 /** Fraction of a null distribution at or above a value, log-linear between two quantiles and beyond the last. */
-export function tailProbability(quantiles: readonly number[], value: number): PValue {
+function tailProbability(quantiles: readonly number[], value: number): PValue {
   if (value < quantiles[0]) return { p: probabilityAbove(0), is: "at least" };
   const low = quantiles.findLastIndex((quantile) => value >= quantile);
   const isBeyond = low === LEVELS.length - 1;

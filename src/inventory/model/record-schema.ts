@@ -62,7 +62,7 @@ const partSchema = perResource((resources, resource) => {
 });
 
 /** A record with all shown fields. */
-export const recordSchema = perResource((resources, resource) => {
+const recordSchema = perResource((resources, resource) => {
   const names = shownFields(resource);
   const shown = names.map((name) => [name, valueSchema(resources, resource, name)] as const);
   const points = shown.filter(([name]) => isInstant(resource, name));

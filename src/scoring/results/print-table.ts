@@ -47,7 +47,7 @@ export function printTable(
   return format.head(table) + parts.map((part) => format.print(table, part)).join("");
 }
 
-/** The matches of a proteome search as a file. @param method version with the hash of the calibration */
+/** The matches of a proteome search as a file. @param method version of the method */
 export function printProteome(
   format: ProteomeFormatName,
   rows: readonly ProteomeRow[],

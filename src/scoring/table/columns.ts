@@ -1,4 +1,4 @@
-import { DISORDER_THRESHOLD } from "../../motif/options.ts";
+import { DISORDER_THRESHOLD, LIKELY_P, POSSIBLE_P } from "../../motif/options.ts";
 import type { Column } from "./column.ts";
 import { FEATURE_COLUMNS } from "./feature-columns.ts";
 import { forMatch } from "./filters.ts";
@@ -44,8 +44,7 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "verdict",
     title: "Verdict",
-    description:
-      "All evidence in words, by P: likely functional at most 0.02, possible at most 0.1, else no evidence; known instance if an imported instance of the motif is here. q does not change it.",
+    description: `All evidence in words, by P: likely functional at most ${LIKELY_P}, possible at most ${POSSIBLE_P}, else no evidence; known instance if an imported instance of the motif is here. q does not change it.`,
     type: "text",
     choices: Object.keys(VERDICTS),
     json: "verdict",
@@ -271,7 +270,8 @@ export const COLUMNS: readonly Column[] = [
   {
     name: "method",
     title: "Method",
-    description: "Version of the method, with the hash of the calibration.",
+    description:
+      "Version of the method; for results of labd-3, with the hash of the calibration if the corpus had one.",
     type: "text",
     of: "query",
     value: ({ method }) => method,

@@ -15,7 +15,7 @@ export interface QueryPart {
   type?: ClassType | null | undefined;
   expression?: string | undefined;
   explanation?: PatternScores["explanation"] | undefined;
-  /** Version of the method, with the hash of the calibration. */
+  /** Version of the method; results of labd-3 may have the hash of a calibration, too. */
   method?: string | undefined;
 }
 

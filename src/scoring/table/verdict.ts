@@ -2,6 +2,9 @@ import type { Verdict } from "../../motif/index.ts";
 import type { MatchRow } from "./match-row.ts";
 import { isKnown } from "./match-values.ts";
 
+/** Largest overall P values of the two levels of evidence. */
+export { LIKELY_P, POSSIBLE_P } from "../../motif/options.ts";
+
 /** The verdict on a match: a known instance of its motif, else all evidence in words. */
 export type MatchVerdict = Verdict | "known instance";
 
@@ -19,7 +22,9 @@ export const findVerdict = (match: Pick<MatchRow, "verdict" | "notes">): MatchVe
   isKnown(match) ? "known instance" : match.verdict;
 
 /** Largest q-values at which a match stands out among all matches of its ranking, ascending. */
-const STANDS_OUT = [0.05, 0.2];
+const STANDS_OUT = [0.05, 0.2] as const;
+/** The stricter one, by which sentences count. */
+export const [STRICT_Q] = STANDS_OUT;
 
 /** `q ≤ 0.05` or `q ≤ 0.2` for a match that stands out; null for the others. */
 export const standsOut = ({ q }: Pick<MatchRow, "q">): string | null => {

@@ -8,7 +8,13 @@ import type {
 import type { MatchNotes } from "../../scoring/index.ts";
 import { currentPrediction } from "../../scoring/table/earlier-match.ts";
 import type { MatchRow } from "../../scoring/table/match-row.ts";
-import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
+import {
+  findVerdict,
+  LIKELY_P,
+  type MatchVerdict,
+  POSSIBLE_P,
+  VERDICTS,
+} from "../../scoring/table/verdict.ts";
 import { formatCount, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 
@@ -34,8 +40,8 @@ export const VERDICT_ORDER = Object.keys(VERDICTS) as MatchVerdict[];
  * (docs/quality.md).
  */
 export const REACHED_SHARES = {
-  likely: { p: 0.02, known: 0.43, random: 0.02 },
-  possible: { p: 0.1, known: 0.66, random: 0.1 },
+  likely: { p: LIKELY_P, known: 0.43, random: 0.02 },
+  possible: { p: POSSIBLE_P, known: 0.66, random: 0.1 },
 } as const;
 
 export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;

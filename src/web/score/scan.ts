@@ -1,6 +1,6 @@
 import type { ClassType, Scan, ScanMatch } from "../../scoring/index.ts";
 import { CLASS_TYPES, isDisordered } from "../../scoring/table/match-values.ts";
-import { findVerdict, type MatchVerdict } from "../../scoring/table/verdict.ts";
+import { findVerdict, type MatchVerdict, STRICT_Q } from "../../scoring/table/verdict.ts";
 import { pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 
@@ -43,12 +43,12 @@ export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">
     matches.filter((match) => findVerdict(match) === verdict).length;
   const [known, likely, possible] = [count("known instance"), count("likely functional"), count("possible")];
   if (tested === 0) return "No match has a P value.";
-  const standing = matches.filter(({ q }) => q != null && q <= 0.05).length;
+  const standing = matches.filter(({ q }) => q != null && q <= STRICT_Q).length;
   const instances =
     known > 0 ? ` ${pluralize(known, "match is a known instance", "matches are known instances")}.` : "";
   const after =
     standing > 0
-      ? ` ${standing} ${standing === 1 ? "stands" : "stand"} out against all ${tested} tests (q ≤ 0.05).`
-      : ` None stands out against all ${tested} tests (q ≤ 0.05).`;
+      ? ` ${standing} ${standing === 1 ? "stands" : "stand"} out against all ${tested} tests (q ≤ ${STRICT_Q}).`
+      : ` None stands out against all ${tested} tests (q ≤ ${STRICT_Q}).`;
   return `${likely} of ${tested} matches ${likely === 1 ? "is" : "are"} likely functional, ${possible} possible.${instances}${after}`;
 }
