@@ -1,8 +1,8 @@
 import { Problem } from "../../problem.ts";
-import type { Emit, FeatureReader } from "./feature-reader.ts";
+import type { TextReader } from "../corpus/text-reader.ts";
+import type { Emit } from "./feature-reader.ts";
 import { readBed, readElmInstances, readGff3, readInterProTsv } from "./tables.ts";
-import { readUniProtFlat } from "./uniprot-flat.ts";
-import { readUniProtJson } from "./uniprot-json.ts";
+import { readUniProtFlat, readUniProtJson } from "./uniprot.ts";
 
 interface FeatureFormat {
   /** Name of the format. */
@@ -10,7 +10,7 @@ interface FeatureFormat {
   /** True if a file with this beginning has the format. @param lines the lines with content, without comments */
   detect(head: string, lines: readonly string[]): boolean;
   /** @param head the beginning of the file */
-  read(emit: Emit, head: string): FeatureReader;
+  read(emit: Emit, head: string): TextReader;
 }
 
 const WHOLE = /^\d{1,9}$/;

@@ -17,7 +17,8 @@ import {
   packFeatures,
   SCHEMA,
 } from "./feature-files.ts";
-import { type FeatureRecord, MAX_PER_PROTEIN } from "./feature-reader.ts";
+import { MAX_PER_PROTEIN } from "../corpus/uniprot-entry.ts";
+import type { FeatureRecord } from "./feature-reader.ts";
 import { detectFormat, FEATURE_FORMATS, type FeatureFormatName } from "./formats.ts";
 
 export interface FeatureImport {

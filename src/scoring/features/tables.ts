@@ -1,20 +1,14 @@
 import { splitCells } from "../corpus/elm-table.ts";
 import { type Feature, findProgramGroup, findTypeGroup, placed } from "./feature.ts";
-import {
-  lineProblem,
-  type Emit,
-  type FeatureReader,
-  LineReader,
-  readSpan,
-  RowJoiner,
-} from "./feature-reader.ts";
+import { lineProblem, LineReader, type TextReader } from "../corpus/text-reader.ts";
+import { type Emit, readSpan, RowJoiner } from "./feature-reader.ts";
 
 /** Formats with one feature per line. */
 
 const ELM_COLUMNS = ["Accession", "ELMIdentifier", "Primary_Acc", "Start", "End", "InstanceLogic"] as const;
 
 /** ELM's table of instances (`elm_instances.tsv`). */
-export function readElmInstances(emit: Emit): FeatureReader {
+export function readElmInstances(emit: Emit): TextReader {
   const rows = new RowJoiner(emit);
   let columns: string[] | undefined;
   const read = (line: string, number: number): void => {
@@ -77,7 +71,7 @@ class Lengths {
 }
 
 /** GFF3 1.26 with proteins as sequences, as UniProt and InterProScan write it. */
-export function readGff3(emit: Emit): FeatureReader {
+export function readGff3(emit: Emit): TextReader {
   const rows = new RowJoiner(emit);
   const lengths = new Lengths();
   let isFasta = false;
@@ -141,7 +135,7 @@ function decoded(text: string): string {
 }
 
 /** BED (UCSC): start from 0, end not included. */
-export function readBed(emit: Emit): FeatureReader {
+export function readBed(emit: Emit): TextReader {
   const rows = new RowJoiner(emit);
   const read = (line: string, number: number): void => {
     if (line.trim() === "" || /^(#|track\b|browser\b)/.test(line)) return;
@@ -182,7 +176,7 @@ export function readBed(emit: Emit): FeatureReader {
 const INTERPRO_COLUMNS = 11;
 
 /** InterProScan's TSV. */
-export function readInterProTsv(emit: Emit): FeatureReader {
+export function readInterProTsv(emit: Emit): TextReader {
   const rows = new RowJoiner(emit);
   const read = (line: string, number: number): void => {
     if (line === "" || line.startsWith("#")) return;

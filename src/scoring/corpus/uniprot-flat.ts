@@ -1,12 +1,5 @@
-import {
-  lineProblem,
-  type Emit,
-  type FeatureReader,
-  LineReader,
-  MAX_PER_PROTEIN,
-  readPosition,
-} from "./feature-reader.ts";
-import { UniProtEntry } from "./uniprot-entry.ts";
+import { lineProblem, LineReader, type TextReader } from "./text-reader.ts";
+import { emptyEntry, MAX_PER_PROTEIN, type TakeEntry, type UniProtEntry } from "./uniprot-entry.ts";
 
 /** A feature while its lines arrive. */
 interface OpenFeature {
@@ -24,19 +17,23 @@ interface OpenFeature {
 const LOCATION = /^(?:([A-Z0-9-]+):)?([<>?]?\d*)(?:\.\.([<>?]?\d*))?$/;
 
 /** UniProt's flat file (Swiss-Prot, TrEMBL), as of today or before release 2019_11. */
-export function readUniProtFlat(emit: Emit): FeatureReader {
-  let entry = new UniProtEntry();
+export function readFlatEntries(take: TakeEntry): TextReader {
+  let entry = emptyEntry();
+  let begun = 0;
   let open: OpenFeature | undefined;
   let isSequence = false;
   let hasContent = false;
   const close = (): void => {
-    if (open) entry.add({ ...open, ...described(open) });
+    if (open) {
+      const { type, start, end, isoform } = open;
+      entry.features.push({ type, start, end, isoform, ...described(open) });
+    }
     open = undefined;
   };
   const finish = (): void => {
     close();
-    entry.emit(emit);
-    entry = new UniProtEntry();
+    take(entry, begun);
+    entry = emptyEntry();
     isSequence = hasContent = false;
   };
   const read = (line: string, number: number): void => {
@@ -49,6 +46,7 @@ export function readUniProtFlat(emit: Emit): FeatureReader {
         "expected a code of two letters and three spaces, as in UniProt's flat file.",
         line,
       );
+    if (!hasContent) begun = number;
     hasContent = true;
     if (line.startsWith("FT")) return readFeatureLine(line, number);
     close();
@@ -112,5 +110,15 @@ function described({ old, qualifiers }: OpenFeature): { name: string; id: string
 function readReference(entry: UniProtEntry, text: string): void {
   if (!text.startsWith("PDB;")) return;
   const [, id = "", method = "", resolution = "", chains = ""] = text.split(/;\s*/);
-  entry.addStructure(id, method, resolution, chains);
+  entry.structures.push({ id, method, resolution, chains });
+}
+
+/**
+ * A position of UniProt: `15`, `<1`, `>393`, `?28`; null where it is unknown. @throws Problem that names the line
+ */
+export function readPosition(text: string, number: number, line: string): number | null {
+  const [, digits] = /^[<>?]?(\d{0,9})$/.exec(text) ?? [];
+  if (digits === undefined)
+    throw lineProblem(number, `${JSON.stringify(text.slice(0, 20))} is no position.`, line);
+  return digits === "" ? null : Number(digits);
 }

@@ -1,6 +1,5 @@
-import { Problem } from "../../problem.ts";
-import { lineProblem, type Emit, type FeatureReader } from "./feature-reader.ts";
-import { UniProtEntry } from "./uniprot-entry.ts";
+import { lineProblem, type TextReader } from "./text-reader.ts";
+import { emptyEntry, type EntryFeature, type TakeEntry, type UniProtEntry } from "./uniprot-entry.ts";
 
 /** Characters of one entry: titin's has 12 million. */
 const MAX_ENTRY = 64_000_000;
@@ -33,7 +32,7 @@ interface JsonEntry {
  * UniProt's JSON: the answer of a search (`{"results": […]}`), a list, one entry, or an entry per line. Entries are parsed
  * one at a time.
  */
-export function readUniProtJson(emit: Emit, head: string): FeatureReader {
+export function readJsonEntries(take: TakeEntry, head: string): TextReader {
   return new ObjectSplitter(RESULTS.test(head), (text, line) => {
     let entry: JsonEntry;
     try {
@@ -51,12 +50,13 @@ export function readUniProtJson(emit: Emit, head: string): FeatureReader {
         "the entry that begins here has no primaryAccession. Expected UniProt's JSON.",
         text.slice(0, 120),
       );
+    let parsed: UniProtEntry;
     try {
-      parseEntry(entry).emit(emit);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
+      parsed = parseEntry(entry);
+    } catch {
       throw lineProblem(line, `the entry ${entry.primaryAccession} is not of UniProt's form.`);
     }
+    take(parsed, line);
   });
 }
 
@@ -67,15 +67,21 @@ type JsonFeature = NonNullable<JsonEntry["features"]>[number];
 
 function parseEntry(read: JsonEntry): UniProtEntry {
   const { secondaryAccessions = [], sequence = {}, features = [], uniProtKBCrossReferences = [] } = read;
-  const entry = new UniProtEntry();
+  const entry = emptyEntry();
   entry.entryName = read.uniProtkbId ?? "";
-  entry.accessions.push(read.primaryAccession!, ...secondaryAccessions);
+  entry.accessions = [read.primaryAccession!, ...secondaryAccessions];
   entry.residues = sequence.value ?? "";
   entry.length = sequence.length ?? 0;
-  for (const feature of features) addFeature(entry, feature);
+  entry.features = features.map(parseFeature);
   for (const { database, id = "", properties = [] } of uniProtKBCrossReferences) {
     const value = (key: string): string => properties.find((one) => one.key === key)?.value ?? "";
-    if (database === "PDB") entry.addStructure(id, value("Method"), value("Resolution"), value("Chains"));
+    if (database === "PDB")
+      entry.structures.push({
+        id,
+        method: value("Method"),
+        resolution: value("Resolution"),
+        chains: value("Chains"),
+      });
   }
   return entry;
 }
@@ -83,16 +89,16 @@ function parseEntry(read: JsonEntry): UniProtEntry {
 const at = (position: Position = {}): number | null =>
   position.modifier === "UNKNOWN" ? null : (position.value ?? null);
 
-function addFeature(entry: UniProtEntry, read: JsonFeature): void {
+function parseFeature(read: JsonFeature): EntryFeature {
   const { type = "", description = "", featureId = "", location = {}, alternativeSequence } = read;
-  entry.add({
+  return {
     type,
     start: at(location.start),
     end: at(location.end),
     name: [parseChange(alternativeSequence), description].filter(Boolean).join(" "),
     id: featureId,
     isoform: location.sequence,
-  });
+  };
 }
 
 function parseChange(
@@ -110,7 +116,7 @@ const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = Array.from('{}[
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
 /** Cuts JSON into its entries, without parsing the text around them. */
-class ObjectSplitter implements FeatureReader {
+class ObjectSplitter implements TextReader {
   #line = 1;
   /** Open brackets around the entries, and inside the current one. */
   #outer = "";
