@@ -14,6 +14,7 @@ import {
   computeProbability,
   type PValue,
   randomMatches,
+  type Surroundings,
 } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Contributions, HomologState, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
@@ -64,6 +65,9 @@ export function scorePattern(
     explanation: explain(pattern),
     informationContent: rounded(bits),
     matches,
+    ...(matches.some(({ z }) => z !== null) && {
+      randomMatches: randomMatches(context.model, describeSurroundings(family, pattern)),
+    }),
     warnings: patternWarnings(pattern, family.query.length, found.length, options),
   };
 }
@@ -86,11 +90,7 @@ function matchScore(
     evidence.atHomologs.filter(({ state }) => state === wanted).length;
   const [kept, nearby] = [count("conserved"), count("shifted")];
   const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
-  const surroundings = {
-    homologs: family.homologs.length,
-    chainOrder: average(family.prediction.order),
-    anchors: pattern.automaton.anchors,
-  };
+  const surroundings = describeSurroundings(family, pattern);
   const compute = (name: Statistic, value: number): PValue => computePValue(name, value, model, surroundings);
   const pValue = isJudged ? compute("conservation", terms.conservation) : null;
   const overall = z === null ? null : compute("z", z);
@@ -104,7 +104,6 @@ function matchScore(
     z: roundedOrNull(z),
     overallPValue: overall && rounded(overall.p),
     overallPValueIs: overall && overall.is,
-    ...(overall && { randomMatches: randomMatches(model, surroundings) }),
     probability: z === null ? null : rounded(computeProbability(z)),
     conservationLevel: judgeConservation(pValue, (kept + nearby) / homologs),
     score: ifJudged(evidence.score),
@@ -123,6 +122,12 @@ function matchScore(
     warnings,
   };
 }
+
+const describeSurroundings = ({ homologs, prediction }: Family, { automaton }: Pattern): Surroundings => ({
+  homologs: homologs.length,
+  chainOrder: average(prediction.order),
+  anchors: automaton.anchors,
+});
 
 const NO_EVIDENCE: Evidence = {
   homologs: 0,

@@ -72,8 +72,6 @@ export interface MatchScore {
   overallPValueIs: PValueKind | null;
   /** Probability of a true motif, 0..1, from z and the default prior; null likewise, absent in results of earlier versions. */
   probability?: number | null;
-  /** z of random matches with which the match is compared; absent if it could not be scored. */
-  randomMatches?: RandomMatches;
   /** Judged by conservation alone. */
   conservationLevel: ConservationLevel;
   /** Conservation score CS, 0..1; null if data are insufficient, like the next three. */
@@ -152,6 +150,8 @@ export interface PatternScores {
   informationContent: number;
   /** Matches in order of start; empty if nothing matched. */
   matches: MatchScore[];
+  /** z of the random matches with which the matches are compared; absent if none could be scored. */
+  randomMatches?: RandomMatches;
   warnings: string[];
 }
 

@@ -11,7 +11,7 @@ import type { MatchScore, ScoringModel } from "./prediction.ts";
 import { readResidues } from "./search.ts";
 
 /** A match in a protein of a corpus, with the numbers of `predict`. */
-export interface ProteomeMatch extends Omit<MatchScore, "atHomologs" | "randomMatches"> {
+export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
   /** Index of the protein in the corpus. */
   protein: number;
   /** Mean predicted disorder of the match, 0..1. */
@@ -46,7 +46,7 @@ export function scoreRecord(
   const context = { model, family, options: DEFAULTS };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
-    const { atHomologs: _atHomologs, randomMatches: _randomMatches, ...numbers } = match;
+    const { atHomologs: _atHomologs, ...numbers } = match;
     return Object.assign(
       { protein, disorder: rounded(average(disorder, match.start - 1, match.end)) },
       numbers,

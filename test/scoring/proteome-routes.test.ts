@@ -114,12 +114,10 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   });
   const expected = new Map(
     scored.flatMap(({ accession, prediction }) =>
-      prediction.patterns[0].matches.map(
-        ({ atHomologs: _atHomologs, randomMatches: _randomMatches, ...one }) => [
-          `${accession.split("|").at(1) ?? accession} ${one.start}`,
-          one,
-        ],
-      ),
+      prediction.patterns[0].matches.map(({ atHomologs: _atHomologs, ...one }) => [
+        `${accession.split("|").at(1) ?? accession} ${one.start}`,
+        one,
+      ]),
     ),
   );
   expect(expected.size).toBe(table.rows.length);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import {
   decode,
   type MatchScore,
+  type PatternScores,
+  type Prediction,
   openCorpus,
   packCorpus,
   predict,
@@ -43,9 +45,7 @@ test.each(NAMES)("prints %s like the golden file", (name) => {
 
 test.each(NAMES)("prints a prediction that has no overall verdict as %s", (name) => {
   const [pattern] = SAMPLE.prediction.patterns;
-  const added = new Set(
-    "verdict overallVerdict overallPValue overallPValueIs kept nearby randomMatches".split(" "),
-  );
+  const added = new Set("verdict overallVerdict overallPValue overallPValueIs kept nearby".split(" "));
   const matches = pattern.matches.map((match) =>
     Object.fromEntries(
       Object.entries(match)
@@ -57,6 +57,17 @@ test.each(NAMES)("prints a prediction that has no overall verdict as %s", (name)
   const prediction = { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] };
   const earlier = { ...SAMPLE, prediction: currentPrediction(prediction) };
   expect(print(earlier, name)).not.toMatch(/undefined|NaN|likely functional/);
+});
+
+test("the random matches that each match used to have become those of the pattern", () => {
+  const [first] = SAMPLE.prediction.patterns as PatternScores[];
+  const { randomMatches, ...pattern } = first;
+  const [match, ...others] = pattern.matches;
+  const matches = [{ ...match, randomMatches }, ...others] as MatchScore[];
+  const stored: Prediction = { ...SAMPLE.prediction, patterns: [{ ...pattern, matches }] };
+  const [{ randomMatches: moved }] = currentPrediction(stored).patterns;
+  expect(moved).toEqual(randomMatches!);
+  expect(currentPrediction(SAMPLE.prediction).patterns[1]).not.toHaveProperty("randomMatches");
 });
 
 describe("rows", () => {

@@ -65,7 +65,6 @@ export const SAMPLE: PredictionReport = {
             z: 1.827_15,
             overallPValue: 0.012_34,
             overallPValueIs: "estimate",
-            randomMatches: { shares: [0.5, 0.1, 0.01], z: [0.02, 1.1, 1.9] },
             conservationLevel: "conserved",
             score: 0.781_44,
             expected: 0.109_72,
@@ -154,6 +153,7 @@ export const SAMPLE: PredictionReport = {
             warnings: ["Not scored: the match is longer than 400 residues."],
           },
         ],
+        randomMatches: { shares: [0.5, 0.1, 0.01], z: [0.02, 1.1, 1.9] },
         warnings: [],
       },
       {

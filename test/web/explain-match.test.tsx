@@ -27,7 +27,7 @@ test.each<[string, Partial<NumberedMatch>, string[]]>([
       overallPValue: 0.5,
       overallPValueIs: "at least",
       homologs: 24,
-      randomMatches: { shares: [0.5, 0.1], z: [0.84, 2] },
+      pattern: { ...MATCH.pattern, randomMatches: { shares: [0.5, 0.1], z: [0.84, 2] } },
     },
     [
       "z is above 0, the mean of all random matches, but half of those with which this match is compared (in proteins with as many homologs and as much order) reach 0.84, and 0.35 is less.",

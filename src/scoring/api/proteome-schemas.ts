@@ -80,7 +80,7 @@ const RowNotesSchema = object(
 );
 
 const { proteome: PROTEOME_TABLE } = MATCH_TABLES;
-const { atHomologs: _atHomologs, randomMatches: _randomMatches, ...MATCH } = MatchSchema.properties;
+const { atHomologs: _atHomologs, ...MATCH } = MatchSchema.properties;
 
 const ProteomeMatchSchema = object(
   {

@@ -120,7 +120,7 @@ const RandomMatchesSchema = object(
     shares: list(fraction("A share."), "Shares of the random matches, descending."),
     z: list(number("A z."), "The z that each share of the random matches reaches."),
   },
-  "Distribution of z of the random matches with which the match is compared. Missing if the match could not be scored.",
+  "Distribution of z of the random matches with which the matches are compared. Missing if none could be scored.",
   "RandomMatches",
 );
 
@@ -162,7 +162,6 @@ export const MatchSchema = object(
         ),
       ),
     ),
-    randomMatches: Type.Optional(RandomMatchesSchema),
     conservationLevel: choice(
       "Verdict",
       "Conservation alone in words; conserved like its surroundings: kept, but not better than the flanking residues explain.",
@@ -211,6 +210,7 @@ export const PatternSchema = object(
     explanation: text("The pattern in words."),
     informationContent: number("Lowest information content of the paths through the pattern, in bits."),
     matches: list(MatchSchema, "Residues in the order of the query."),
+    randomMatches: Type.Optional(RandomMatchesSchema),
     warnings: list(Type.String(), caveats("the pattern")),
   },
   "A requested pattern, also if it has no match.",

@@ -1,4 +1,4 @@
-import type { MatchScore, Prediction } from "../../motif/index.ts";
+import type { MatchScore, PatternScores, Prediction, RandomMatches } from "../../motif/index.ts";
 
 /** A match as labd-3 and earlier methods stored it: `verdict` was the level of conservation, `kept` included nearby homologs. */
 interface EarlierMatch {
@@ -18,11 +18,16 @@ export function currentMatch<Match extends { conservationLevel: unknown }>(match
   return Object.assign({}, match as Match, verdicts, counts);
 }
 
+/** A stored pattern with the members that patterns have now: each match used to have a copy of `randomMatches`. */
+function currentPattern(pattern: PatternScores): PatternScores {
+  const matches = pattern.matches.map((match) => currentMatch(match));
+  const copies = matches as readonly { randomMatches?: RandomMatches }[];
+  const copy = copies.find(({ randomMatches }) => randomMatches)?.randomMatches;
+  return { ...(copy && { randomMatches: copy }), ...pattern, matches };
+}
+
 /** A stored prediction with the members that predictions have now. */
 export const currentPrediction = <Stored extends Prediction>(prediction: Stored): Stored => ({
   ...prediction,
-  patterns: prediction.patterns.map((pattern) => ({
-    ...pattern,
-    matches: pattern.matches.map((match) => currentMatch(match)),
-  })),
+  patterns: prediction.patterns.map(currentPattern),
 });

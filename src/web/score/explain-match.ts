@@ -64,7 +64,7 @@ function explainNoEvidence(match: NumberedMatch): string[] {
 }
 
 /** z above the mean of all random matches, but not above the median of those with which it is compared. */
-function explainBound({ z, overallPValue, randomMatches }: NumberedMatch): string[] {
+function explainBound({ z, overallPValue, pattern: { randomMatches } }: NumberedMatch): string[] {
   if (z === null || z <= 0 || overallPValue === null || overallPValue < 0.5 || !randomMatches) return [];
   const half = randomMatches.z[randomMatches.shares.indexOf(0.5)];
   if (half === undefined) return [];

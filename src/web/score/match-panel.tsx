@@ -33,7 +33,7 @@ export function MatchPanel(props: {
   onNext: (() => void) | undefined;
 }) {
   const { match } = props;
-  const { start, end, text, pattern, contributions, randomMatches } = match;
+  const { start, end, text, pattern, contributions } = match;
   return (
     <section class="card match-panel" aria-labelledby="match">
       <div class="card-head">
@@ -63,7 +63,9 @@ export function MatchPanel(props: {
           </Banner>
         ))}
         {contributions && match.z !== null && <Evidence contributions={contributions} z={match.z} />}
-        {randomMatches && match.z !== null && <RandomMatchesChart of={randomMatches} z={match.z} />}
+        {pattern.randomMatches && match.z !== null && (
+          <RandomMatchesChart of={pattern.randomMatches} z={match.z} />
+        )}
       </div>
     </section>
   );
