@@ -16,7 +16,7 @@ import {
   SHIFT,
   SHIFT_RETENTION,
 } from "./options.ts";
-import { type Contributions, type HomologAtMatch, TERMS } from "./prediction.ts";
+import { type Contributions, type HomologAtMatch, type Term, TERMS } from "./prediction.ts";
 import {
   describeMatch,
   type Motif,
@@ -32,7 +32,7 @@ import { TERM_SHAPES } from "./term-shapes.ts";
 import { lossRateLikelihood, type Observation } from "./tree-likelihood.ts";
 
 /** The variables of the score, one number for each contribution. */
-export type Terms = Contributions;
+export type Terms = Record<Term, number>;
 
 /** Numbers of one match. `terms` and `z` are null if every position is a wildcard. */
 export interface Evidence {
@@ -51,16 +51,18 @@ export interface Evidence {
   terms: Terms | null;
 }
 
-/** z, the sum of all contributions; random matches have mean 0 and standard deviation 1. */
-export function zScore(terms: Terms): number {
-  return Object.values(computeContributions(terms)).reduce((sum, part) => sum + part, 0);
-}
+/** z of the terms alone; random matches have mean 0 and standard deviation 1. */
+export const zScore = (terms: Terms): number => sumContributions(computeContributions(terms));
+
+/** z, the sum of all contributions. */
+export const sumContributions = (contributions: Contributions): number =>
+  Object.values(contributions).reduce((sum: number, part: number) => sum + part, 0);
 
 /** The shape of each term at its value: a generalised additive model (Hastie & Tibshirani, Stat. Sci. 1986, 1:297). */
-export function computeContributions(terms: Terms): Contributions {
+export function computeContributions(terms: Terms): Terms {
   return Object.fromEntries(
     TERMS.map((name) => [name, shapeAt(TERM_SHAPES[name], terms[name])]),
-  ) as unknown as Contributions;
+  ) as unknown as Terms;
 }
 
 /** Running sums over the homologs of one match. */

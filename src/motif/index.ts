@@ -7,6 +7,17 @@
 export { predict, predictFromAlignment } from "./predict.ts";
 export type { PatternRequest, ProgressCallback, Stage } from "./predict.ts";
 
+/** Knowledge beside the sequences that counts as evidence. */
+export { markedResidue } from "./marked-residue.ts";
+export type {
+  ClassFacts,
+  Compartment,
+  KnownFeatures,
+  KnownSpan,
+  Knowledge,
+  PhosphoResidue,
+} from "./knowledge.ts";
+
 /** Homolog search of several queries by several threads; `predict` continues with the hits. */
 export { findHits, groupQueries } from "./homologs.ts";
 export type { Hit } from "./search.ts";

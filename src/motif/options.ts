@@ -166,6 +166,20 @@ export const MAX_CHANCE = 0.3;
 export const BURIAL_WINDOW = 19;
 export const BURIAL_MAX_OFFSET = 10;
 
+/**
+ * Evidence of known features in units of z (docs/quality.md has the source of each size).
+ */
+export const DOMAIN_EVIDENCE = -0.5;
+export const TARGETING_EVIDENCE = -1;
+export const MEMBRANE_EVIDENCE = -1;
+export const SIDE_EVIDENCE = -1;
+export const COMPARTMENT_EVIDENCE = -0.5;
+export const PHOSPHOSITE_EVIDENCE = 0.8;
+export const NO_PHOSPHOSITE_EVIDENCE = -0.1;
+
+/** Mean predicted order above which a known domain is folded: some families of domains are motifs. */
+export const FOLDED_ORDER = 0.7;
+
 /** Weights of retention and loss rate in the term `conservation`. */
 export const RETENTION_WEIGHT = 0.36;
 export const LOSS_RATE_WEIGHT = 0.51;

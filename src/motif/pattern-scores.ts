@@ -2,9 +2,10 @@ import { decode } from "./alphabet.ts";
 import { findMatches, lookaroundTable, type Match, findMatchPath } from "./automaton-matches.ts";
 import { average } from "./disorder/disorder.ts";
 import type { Family } from "./divergence.ts";
-import { computeContributions, type Evidence, computeEvidence } from "./evidence.ts";
+import { computeContributions, type Evidence, computeEvidence, sumContributions } from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
+import { type ClassFacts, featureEvidence, type KnownFeatures } from "./knowledge.ts";
 import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
 import type { Statistic } from "./null-model.ts";
 import {
@@ -26,6 +27,9 @@ export interface ScoringContext {
   model: ScoringModel;
   family: Family;
   options: Readonly<Options>;
+  /** Known features of the query, and facts about the pattern's class. */
+  features?: KnownFeatures | undefined;
+  facts?: ClassFacts | undefined;
 }
 
 /** Scores every match of a pattern in the query; `report` gets the fraction done. */
@@ -83,9 +87,19 @@ interface FoundEvidence {
 
 function matchScore(
   { match, evidence, bits, warnings, pattern }: FoundEvidence,
-  { model, family }: ScoringContext,
+  { model, family, features, facts }: ScoringContext,
 ): MatchScore {
-  const { homologs, terms, z } = evidence;
+  const { homologs, terms } = evidence;
+  const place = {
+    start: match.start + 1,
+    end: match.end,
+    text: decode(family.query.subarray(match.start, match.end)),
+  };
+  const contributions: Contributions | null = terms && {
+    ...computeContributions(terms),
+    ...(features && featureEvidence(features, facts, place, family.prediction.order)),
+  };
+  const z = contributions && sumContributions(contributions);
   const count = (wanted: HomologState): number =>
     evidence.atHomologs.filter(({ state }) => state === wanted).length;
   const [kept, nearby] = [count("conserved"), count("shifted")];
@@ -96,9 +110,7 @@ function matchScore(
   const overall = z === null ? null : compute("z", z);
   const ifJudged = (value: number | null): number | null => (isJudged ? roundedOrNull(value) : null);
   return {
-    start: match.start + 1,
-    end: match.end,
-    text: decode(family.query.subarray(match.start, match.end)),
+    ...place,
     verdict: overall ? judgeOverall(overall) : "not scored",
     overallVerdict: overall && judgeOverall(overall),
     z: roundedOrNull(z),
@@ -118,7 +130,7 @@ function matchScore(
     informationContent: rounded(bits),
     conservation: evidence.conservation.map(roundedOrNull),
     atHomologs: evidence.atHomologs.map((at) => ({ ...at, retention: roundedOrNull(at.retention) })),
-    ...(terms && { contributions: roundAll(computeContributions(terms)) }),
+    ...(contributions && { contributions: roundAll(contributions) }),
     warnings,
   };
 }

@@ -2,6 +2,7 @@ import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
 import type { ProteinIdentity } from "./header.ts";
+import type { Knowledge } from "./knowledge.ts";
 import { isChosen } from "./homolog-choice.ts";
 import { countLeftOut, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
@@ -30,6 +31,7 @@ export type ProgressCallback = (stage: Stage, fraction: number) => void;
 interface ScoringRequest {
   patterns: readonly PatternRequest[];
   model: ScoringModel;
+  knowledge?: Knowledge | undefined;
 }
 
 /**
@@ -137,7 +139,7 @@ interface Job {
 
 /** Tree, weights and scores for homologs of any source. */
 function assemble<Source>(
-  { request: { model, patterns: requests }, query, patterns, options, report }: Job,
+  { request: { model, patterns: requests, knowledge = {} }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
   { corpus, countLeftOut, describe }: HomologSource<Source>,
 ): Prediction {
@@ -170,7 +172,8 @@ function assemble<Source>(
   });
   const names = ["query", ...homologs.map(({ accession }) => accession)];
   const scored = patterns.map((pattern, i) => {
-    const context = { model, family, options };
+    const { features, classes } = knowledge;
+    const context = { model, family, options, features, facts: classes?.[i] };
     return scorePattern(pattern, requests[i].name, context, (fraction) =>
       report("scores", (i + fraction) / patterns.length),
     );
@@ -185,6 +188,7 @@ function assemble<Source>(
     patterns: scored,
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
+    ...(knowledge.features && { featuresHash: knowledge.features.hash }),
     warnings: [
       ...choiceWarnings(options),
       ...familyWarnings(family),

@@ -96,12 +96,12 @@ export interface MatchScore {
    */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
-  /** The terms of z; absent if the match could not be scored. */
+  /** The parts of z; absent if the match could not be scored. */
   contributions?: Contributions;
   warnings: string[];
 }
 
-/** Contribution of each term, relative to the mean of random matches; the sum is z. */
+/** Contribution of each term, and of what is known beside the sequence, relative to random matches; the sum is z. */
 export interface Contributions {
   /** Retention beyond expectation, and slow loss along the tree. */
   conservation: number;
@@ -115,8 +115,17 @@ export interface Contributions {
   terminusProximity: number;
   /** ln of observed over expected matches in the query. */
   abundance: number;
+  /** Position in a folded domain. */
+  domain?: number;
+  /** Position in a signal or transit peptide, a membrane segment, or on the other side of the membrane than the partner. */
+  topology?: number;
+  /** Compartment of the protein, if it excludes that of the class. */
+  compartment?: number;
+  /** Known phosphosite at the residue that has to be phosphorylated. */
+  phosphosite?: number;
 }
 
+/** Terms that are computed from the sequences alone; every scored match has them. */
 export const TERMS = [
   "conservation",
   "order",
@@ -125,6 +134,8 @@ export const TERMS = [
   "terminusProximity",
   "abundance",
 ] as const satisfies readonly (keyof Contributions)[];
+
+export type Term = (typeof TERMS)[number];
 
 /** Alignment behind the scores; its columns are the query's residues. */
 export interface FamilyAlignment {
@@ -168,5 +179,7 @@ export interface Prediction {
   alignment: FamilyAlignment;
   /** Newick, the query named `query`; empty without homologs. */
   tree: string;
+  /** SHA-256 of the known features that count as evidence; absent without any. */
+  featuresHash?: string;
   warnings: string[];
 }

@@ -4,10 +4,11 @@ import type { Corpus } from "./corpus.ts";
 import { average } from "./disorder/disorder.ts";
 import { decodeFamily, encodeFamily } from "./family-record.ts";
 import { findFamilies } from "./family-search.ts";
+import type { KnownFeatures } from "./knowledge.ts";
 import { DEFAULTS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
-import { rounded, scorePattern } from "./pattern-scores.ts";
-import type { MatchScore, ScoringModel } from "./prediction.ts";
+import { rounded, scorePattern, type ScoringContext } from "./pattern-scores.ts";
+import type { MatchScore } from "./prediction.ts";
 import { readResidues } from "./search.ts";
 
 /** A match in a protein of a corpus, with the numbers of `predict`. */
@@ -32,18 +33,24 @@ export function* familyRecords(
     yield { protein: proteins[at++], record: encodeFamily(family, indexes), sizes };
 }
 
+interface Motif extends Pick<ScoringContext, "model" | "facts"> {
+  pattern: Pattern;
+  /** Finds known features of a protein with matches. */
+  featuresOf?: ((protein: number) => KnownFeatures | undefined) | undefined;
+}
+
 /** Matches of a pattern in a protein; the record is read only if there is one. */
 export function scoreRecord(
   record: Uint8Array,
   protein: number,
   corpus: Corpus,
-  { pattern, model }: { pattern: Pattern; model: ScoringModel },
+  { pattern, model, facts, featuresOf }: Motif,
 ): ProteomeMatch[] {
   const query = readResidues(corpus, protein);
   const lookarounds = lookaroundTable(pattern.automaton, query);
   if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
   const { family } = decodeFamily(record, query, (index) => readResidues(corpus, index));
-  const context = { model, family, options: DEFAULTS };
+  const context = { model, family, options: DEFAULTS, features: featuresOf?.(protein), facts };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
     const { atHomologs: _atHomologs, ...numbers } = match;

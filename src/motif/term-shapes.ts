@@ -1,8 +1,8 @@
-import type { Contributions } from "./prediction.ts";
+import type { Term } from "./prediction.ts";
 import type { Shape } from "./shape.ts";
 
 /** Made by test/bench/quality.bench.ts from 10007 matches of published motif classes; do not edit. */
-export const TERM_SHAPES: Readonly<Record<keyof Contributions, Shape>> = {
+export const TERM_SHAPES: Readonly<Record<Term, Shape>> = {
   conservation: {
     low: -0.901627,
     high: 2.2173,

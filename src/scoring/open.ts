@@ -28,15 +28,16 @@ import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { getAuditLog } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
+import { readKnowledge } from "./features/knowledge.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
-import { jobId, type State } from "./jobs/job.ts";
+import { jobId, type JobRequest, type State } from "./jobs/job.ts";
 import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
-import { JobStore } from "./jobs/store.ts";
+import { JobStore, type StoreOptions } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
 import { makeComputations, ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
@@ -98,7 +99,9 @@ export async function openScoring(options: ScoringOptions) {
     corpusPath: corpora.active()?.path ?? null,
     synonyms: classes.synonyms(),
   });
-  const store = openStore(options, corpora);
+  const knowledge = (request: Pick<JobRequest, "identifier" | "query" | "patterns" | "ignoreFeatures">) =>
+    request.ignoreFeatures ? undefined : readKnowledge(request, features, classes);
+  const store = openStore(options, corpora, knowledge);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
   const { pool, runner, builds } = workers;
@@ -183,12 +186,17 @@ export async function openScoring(options: ScoringOptions) {
   };
 }
 
-function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
+function openStore(
+  options: ScoringOptions,
+  corpora: Corpora,
+  knowledge: NonNullable<StoreOptions["knowledge"]>,
+): JobStore {
   const { database, clock } = options;
   return new JobStore({
     database,
     clock,
     scoringVersion: () => corpora.scoringVersion(),
+    knowledge,
     newId: () => jobId(clock.now(), clock.newId()),
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,

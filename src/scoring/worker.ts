@@ -86,12 +86,12 @@ function search(task: SearchTask): WorkerReport {
 
 async function score(task: WorkerTask): Promise<WorkerReport> {
   const { ticket, request, corpusPath, options, pack, hits } = task;
-  const { query, patterns, model, homologs, alignment: rows } = request;
+  const { query, patterns, model, homologs, alignment: rows, knowledge } = request;
   const chosen = { ...DEFAULTS, ...options, ...homologs };
   const report = reporter(ticket);
   const prediction = rows
-    ? predictFromAlignment({ rows, patterns, model }, chosen, report)
-    : predict({ query, patterns, model }, loadCorpus(task), chosen, report, hits);
+    ? predictFromAlignment({ rows, patterns, model, knowledge }, chosen, report)
+    : predict({ query, patterns, model, knowledge }, loadCorpus(task), chosen, report, hits);
   if (corpusPath === null && !rows) prediction.warnings.unshift(NO_CORPUS);
   return {
     ticket,

@@ -245,11 +245,11 @@ async function writeShapes(rows: readonly Scored[]): Promise<void> {
     ({ low, high, knots, coefficients }, k) =>
       `  ${TERMS[k]}: { low: ${numbers([low])}, high: ${numbers([high])}, knots: [${numbers(knots)}], coefficients: [${numbers(coefficients)}] },`,
   );
-  const text = `import type { Contributions } from "../../src/scoring/prediction/prediction.ts";
+  const text = `import type { Term } from "../../src/scoring/prediction/prediction.ts";
 import type { Shape } from "./shape.ts";
 
 /** Made by test/bench/quality.bench.ts from ${training.length} matches of published motif classes; do not edit. */
-export const TERM_SHAPES: Readonly<Record<keyof Contributions, Shape>> = {
+export const TERM_SHAPES: Readonly<Record<Term, Shape>> = {
 ${lines.join("\n")}
 };
 `;

@@ -20,6 +20,8 @@ export interface MotifClasses {
   readonly classes: readonly MotifClass[];
   /** Classes that a scan of all classes tests. */
   readonly scanned: readonly MotifClass[];
+  /** Undefined if no class has the name. */
+  get(name: string): MotifClass | undefined;
   /** @throws Problem unknown_motif_class with near names */
   find(name: string): MotifClass;
 }
@@ -116,6 +118,7 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
     classes,
     // The built-in classes are versions of those in an imported table, which would be tested twice.
     scanned: tables.findLast((table) => table.length > 0) ?? [],
+    get: (name) => byName.get(name),
     find(name) {
       const found = byName.get(name);
       if (found) return found;

@@ -45,6 +45,10 @@ export class MotifTables implements MotifClasses {
     return this.#current().scanned;
   }
 
+  get(name: string): MotifClass | undefined {
+    return this.#current().get(name);
+  }
+
   find(name: string): MotifClass {
     return this.#current().find(name);
   }

@@ -136,7 +136,7 @@ type OwnFeatures = Pick<ProteinFeatures, "features" | "flagged"> & { accession: 
 const NO_FEATURES: OwnFeatures = { accession: null, features: [], flagged: {} };
 
 /** Features of the protein with the query's sequence, of several the one of its name; else those of its name, flagged. */
-function findQueryFeatures(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
+export function findQueryFeatures(files: FeatureFiles, query: string, identifier: string): OwnFeatures {
   const { accession } = readHeader(identifier);
   const same = files.findBySequence(hashResidues(query));
   const found = same.find((one) => one.accession === accession) ?? same[0];

@@ -29,6 +29,7 @@ export const FEATURE_GROUPS = {
   site: "Sites",
   region: "Regions",
   structure: "Structures",
+  location: "Locations",
   other: "Other features",
 } as const;
 export type FeatureGroup = keyof typeof FEATURE_GROUPS;
@@ -62,6 +63,7 @@ const TYPES: Record<FeatureGroup, string> = {
   region:
     "region|region of interest|polypeptide region|coiled|coiled coil|coiled coil region|coil|compbias|compositional bias|compositionally biased region|compositionally biased region of peptide|disorder|disordered|intrinsically unstructured polypeptide region|consensus disorder prediction",
   structure: "structure|pdb",
+  location: "subcellular location",
   other: "",
 };
 

@@ -1,4 +1,11 @@
-import type { AlignedText, Dialect, HomologChoice, PatternRequest, ScoringModel } from "../../motif/index.ts";
+import type {
+  AlignedText,
+  Dialect,
+  HomologChoice,
+  Knowledge,
+  PatternRequest,
+  ScoringModel,
+} from "../../motif/index.ts";
 
 export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type State = (typeof STATES)[number];
@@ -75,6 +82,16 @@ export interface JobRequest {
   homologs?: HomologChoice | undefined;
   /** Rows of an alignment from the client, the query first: the others are the homologs. Absent for a search. */
   alignment?: readonly AlignedText[] | undefined;
+  /** True if imported features are no evidence. */
+  ignoreFeatures?: true | undefined;
+  /** Read when the job is accepted, so that later imports do not change it. */
+  knowledge?: Knowledge | undefined;
+}
+
+/** The text of a request as its client gave it: repeated requests are recognised by it. */
+export function givenRequest(text: string): string {
+  const { knowledge: _, ...given } = JSON.parse(text) as JobRequest;
+  return JSON.stringify(given);
 }
 
 /**
@@ -88,11 +105,11 @@ export function jobId(milliseconds: number, random: string): string {
 }
 
 /** SHA-256 of the inputs of a prediction, without the client's identifier. */
-export function hashRequest({ query, model, patterns, homologs, alignment }: JobRequest): string {
+export function hashRequest({ query, model, patterns, homologs, alignment, knowledge }: JobRequest): string {
   // The words of a digest never change: results are found by it.
   const dialectWord = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialectWord(dialect)]);
-  const source = [homologs, alignment].filter((one) => one !== undefined);
+  const source = [homologs, alignment, knowledge].filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

@@ -1,3 +1,4 @@
+import type { Knowledge } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { getWriteLock } from "../../platform/write-lock.ts";
@@ -7,6 +8,7 @@ import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
+  givenRequest,
   hashRequest,
   type JobEvent,
   type JobRequest,
@@ -45,6 +47,8 @@ export interface StoreOptions {
   clock: Clock;
   /** The version that scores jobs now; results of the same version are shared. */
   scoringVersion: () => ScoringVersion;
+  /** Knowledge beside the sequence of a job. */
+  knowledge?: (request: JobRequest) => Knowledge | undefined;
   /** Jobs that may wait, in all and per client. */
   maxQueued?: number;
   maxQueuedPerClient?: number;
@@ -125,8 +129,11 @@ export class JobStore {
     owner: string | null = null,
   ): Promise<string> {
     const id = this.#options.newId?.() ?? this.#options.clock.newId();
-    const digest = hashRequest(request);
-    const text = JSON.stringify(request);
+    const { knowledge: _, ...given } = request;
+    const knowledge = this.#options.knowledge?.(request);
+    const accepted = knowledge ? { ...given, knowledge } : given;
+    const digest = hashRequest(accepted);
+    const text = JSON.stringify(accepted);
     return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key, owner });
   }
 
@@ -177,7 +184,7 @@ export class JobStore {
     if (key === null) return null;
     const sql = "SELECT id, request FROM job WHERE client = ? AND idempotency_key = ?";
     const known = this.#row<{ id: string; request: string }>(sql, client, key);
-    if (known === null || known.request === request) return known?.id ?? null;
+    if (known === null || givenRequest(known.request) === givenRequest(request)) return known?.id ?? null;
     const text = "This Idempotency-Key was used with another request. Use a new key for each job.";
     return new Problem("key_reused", text);
   }

@@ -30,7 +30,27 @@ export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: s
     name: "Number of matches",
     help: "Matches of this pattern in the protein, compared with the number expected by chance.",
   },
+  domain: {
+    name: "Known domain",
+    help: "The match lies in a folded domain, where partners rarely reach a motif. From imported features, like the next three.",
+  },
+  topology: {
+    name: "Known topology",
+    help: "The match lies in a signal or transit peptide, in a membrane segment, or on the other side of the membrane than the partner of its class.",
+  },
+  compartment: {
+    name: "Known compartment",
+    help: "The protein was found only in compartments where the partner of the class is not.",
+  },
+  phosphosite: {
+    name: "Known phosphosite",
+    help: "The class needs a phosphorylated residue. It is a known phosphosite, or other residues of the protein are and this one is not.",
+  },
 };
+
+/** The parts of z of a match; kinds of evidence that say nothing are absent. */
+export const partsOf = (contributions: Contributions): [keyof Contributions, number][] =>
+  Object.entries(contributions) as [keyof Contributions, number][];
 
 /** Parts of z that a sentence names. */
 const NAMED = 2;
@@ -47,11 +67,11 @@ function explainNoEvidence(match: NumberedMatch): string[] {
   const isConserved = conservationLevel === "conserved" || conservationLevel === "weakly conserved";
   if (!isConserved || findVerdict(match) !== "no evidence" || overallPValue === null || !contributions)
     return [];
-  const against = (Object.keys(contributions) as (keyof Contributions)[])
-    .filter((term) => term !== "conservation" && contributions[term] <= -0.005)
-    .toSorted((a, b) => contributions[a] - contributions[b])
+  const against = partsOf(contributions)
+    .filter(([term, value]) => term !== "conservation" && value <= -0.005)
+    .toSorted(([, a], [, b]) => a - b)
     .slice(0, NAMED)
-    .map((term) => `${TERMS[term].name.toLowerCase()} ${decimal(contributions[term])}`);
+    .map(([term, value]) => `${TERMS[term].name.toLowerCase()} ${decimal(value)}`);
   const reason =
     against.length > 0
       ? `other evidence counts against it (${against.join(", ")})`

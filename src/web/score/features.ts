@@ -17,6 +17,7 @@ export const GROUPS: Readonly<Record<FeatureGroup, { name: string; shown: boolea
   site: { name: "Sites", shown: true },
   region: { name: "Regions", shown: false },
   structure: { name: "Structures", shown: false },
+  location: { name: "Locations", shown: false },
   other: { name: "Other features", shown: false },
 };
 export const GROUP_ORDER = Object.keys(GROUPS) as FeatureGroup[];

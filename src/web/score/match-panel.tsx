@@ -5,7 +5,7 @@ import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { pluralize } from "../format.tsx";
-import { explainMatch, TERMS } from "./explain-match.ts";
+import { explainMatch, partsOf, TERMS } from "./explain-match.ts";
 import { motifQuery } from "./proteome.ts";
 import { RandomMatchesChart } from "./random-matches.tsx";
 import {
@@ -139,13 +139,13 @@ const Swatch = ({ kind }: { kind: string }) => (
 const FULL_SCALE = 2;
 
 function Evidence({ contributions, z }: { contributions: Contributions; z: number }) {
-  const names = Object.keys(contributions) as (keyof Contributions)[];
+  const entries = partsOf(contributions);
   const parts = roundedParts(
-    names.map((name) => contributions[name]),
+    entries.map(([, value]) => value),
     z,
   );
-  const sorted = names
-    .map((name, i) => ({ term: TERMS[name], value: parts[i] }))
+  const sorted = entries
+    .map(([name], i) => ({ term: TERMS[name], value: parts[i] }))
     .toSorted((a, b) => b.value - a.value);
   return (
     <>
@@ -184,7 +184,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
       </table>
       <details class="hint">
         <summary>What the evidence means</summary>
-        <KeyValues of={Object.values(TERMS).map(({ name, help }) => [name, help])} />
+        <KeyValues of={sorted.map(({ term }) => [term.name, term.help])} />
       </details>
     </>
   );
