@@ -29,13 +29,13 @@ export const corpus: Command = {
   },
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
-    "FASTA, plain or compressed with gzip or zstd; - reads standard input. After an interruption the same\n" +
-    "command continues. Results keep the name of their corpus after its removal.\n" +
+    "FASTA, or UniProt's flat file or JSON, plain or compressed with gzip or zstd; - reads standard input. After an\n" +
+    "interruption the same command continues. Results keep the name of their corpus after its removal.\n" +
     "labd corpus find BRCA1 mouse\n" +
     "labd corpus pull $HASH --from https://labd.example.org --token-file token.txt",
   actions: {
     add: {
-      summary: "Add a FASTA file.",
+      summary: "Add a file of proteins.",
       operands: "[FILE]",
       flags: {
         ...ADD_FLAGS,
@@ -113,7 +113,7 @@ async function add(corpora: Corpora, call: Call): Promise<void> {
 }
 
 const corpusName = (file: string): string =>
-  file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "");
+  file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt|dat|json))?(\.(gz|zst))?$/i, "");
 
 function find(call: Call): Promise<void> {
   return withScoring(call, async ({ corpora }) => {

@@ -57,7 +57,7 @@ export const corpusOperations = [
     access: "administrator",
     summary: "Add a corpus",
     description:
-      "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response is sent after the upload; the task packs the corpus.",
+      "The body is FASTA, or a flat file or JSON of UniProt, plain or compressed, of any size. The response is sent after the upload; the task packs the corpus.",
     query: Upload,
     sends: describeFile(">P1 a protein\nMKLVACDEFGHIK\n"),
     status: 202,
@@ -108,7 +108,7 @@ async function addCorpus(
   const { scoring, dataDirectory } = context;
   if (!/^[^\p{C}-][^\p{C}]{0,199}$/u.test(name))
     throw new Problem("invalid_request", `name: ${NAME_RULE}`, { fields: { name: [NAME_RULE] } });
-  if (!request.body) throw new Problem("invalid_request", "Expected a FASTA file as the body.");
+  if (!request.body) throw new Problem("invalid_request", "Expected a file of proteins as the body.");
   return startUpload(context, { actor, request, kind: "corpus-add", name }, async (path, report) => {
     report.say("Packing the proteins.");
     const words = ["corpus", "add", path, "--name", name, "--progress", "--data-dir", dataDirectory];

@@ -13,7 +13,8 @@ import {
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { writeDurably } from "../../platform/durable-file.ts";
-import { decompressed, type FastaSource } from "./fasta-stream.ts";
+import { readAsFasta } from "./corpus-source.ts";
+import type { FastaSource } from "./fasta-stream.ts";
 
 /** Bytes of FASTA per segment, hence the work that a kill can cost. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
@@ -34,7 +35,7 @@ export interface PackingRequest {
 export interface Packed extends PackedCorpus {
   sequences: number;
   residues: number;
-  /** SHA-256 of the decompressed FASTA. */
+  /** SHA-256 of the FASTA. */
   source: string;
 }
 
@@ -53,10 +54,10 @@ const NUCLEOTIDE_SAMPLE = 100;
 
 const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
-/** SHA-256 of the decompressed FASTA. */
+/** SHA-256 of the FASTA. */
 export async function hashSource(bytes: FastaSource): Promise<string> {
   const hasher = sha256();
-  for await (const chunk of decompressed(bytes)) hasher.update(chunk);
+  for await (const chunk of readAsFasta(bytes)) hasher.update(chunk);
   return hasher.digest("hex");
 }
 
@@ -78,7 +79,7 @@ export function dropSegments(directory: string, name: string): void {
 }
 
 /**
- * Packs FASTA as a stream. After every SEGMENT_BYTES a segment is stored, which is a corpus itself; repeating an interrupted
+ * Packs proteins as a stream. After every SEGMENT_BYTES a segment is stored, which is a corpus itself; repeating an interrupted
  * call with the same name and input continues behind the last segment. The caller drops the segments once the corpus is on disk.
  * @throws FastaError, CorpusError; Problem conflict if standard input differs from the interrupted one
  */
@@ -124,7 +125,7 @@ class Packing {
   /** Null if the input is not that of the interrupted attempt. */
   async run(): Promise<Packed | null> {
     const { bytes, segmentBytes = SEGMENT_BYTES } = this.request;
-    for await (const chunk of decompressed(bytes)) {
+    for await (const chunk of readAsFasta(bytes)) {
       const rest =
         this.#resumed && this.#read < this.#resumed.read ? this.#skip(chunk, this.#resumed) : chunk;
       if (rest === null) return null;

@@ -183,7 +183,7 @@ export class Corpora {
   }
 
   /**
-   * Packs a FASTA file as a stream and stores it under its content hash. The first corpus becomes active. Adding the same
+   * Packs a file of FASTA or UniProt entries as a stream and stores it under its content hash. The first corpus becomes active. Adding the same
    * content again returns the existing corpus. An interrupted attempt with this name is continued.
    * @throws Problem invalid_request naming line and reason; conflict if the name is taken
    */
@@ -202,7 +202,10 @@ export class Corpora {
     }
     const { hash, source, sequences } = packed;
     if (sequences === 0) {
-      throw new Problem("invalid_request", `corpus ${name}: the file contains no sequences. Expected FASTA.`);
+      throw new Problem(
+        "invalid_request",
+        `corpus ${name}: the file contains no sequences. Expected FASTA, or a flat file or JSON of UniProt.`,
+      );
     }
     const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
     if (known && this.#isCurrent(known)) {

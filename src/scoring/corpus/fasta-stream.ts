@@ -48,6 +48,24 @@ export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Ar
   }
 }
 
+/** The text of UTF-8. @throws Problem invalid_request for other bytes */
+export async function* decodeText(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let bytes = 0;
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      const message = `The file is not UTF-8 text: see byte ${bytes} and those before.`;
+      throw new Problem("invalid_request", message, { cause: error });
+    } finally {
+      bytes += chunk?.length ?? 0;
+    }
+  };
+  for await (const chunk of chunks) yield decode(chunk);
+  yield decode();
+}
+
 const begins = (head: Uint8Array, first: number[]): boolean => first.every((byte, i) => head[i] === byte);
 
 /** A stream and its first bytes, which the stream still contains. A pipe may deliver them one by one. */

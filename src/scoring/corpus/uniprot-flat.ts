@@ -1,5 +1,11 @@
 import { lineProblem, LineReader, type TextReader } from "./text-reader.ts";
-import { emptyEntry, MAX_PER_PROTEIN, type TakeEntry, type UniProtEntry } from "./uniprot-entry.ts";
+import {
+  emptyEntry,
+  MAX_PER_PROTEIN,
+  type TakeEntry,
+  type UniProtEntry,
+  withFragment,
+} from "./uniprot-entry.ts";
 
 /** A feature while its lines arrive. */
 interface OpenFeature {
@@ -15,6 +21,64 @@ interface OpenFeature {
 
 /** Position of today's format: `15`, `1..393`, `<1..20`, `P04637-2:3..5`. */
 const LOCATION = /^(?:([A-Z0-9-]+):)?([<>?]?\d*)(?:\.\.([<>?]?\d*))?$/;
+
+/** What the lines of each code add to an entry. */
+const LINES: Readonly<Record<string, (entry: UniProtEntry, text: string) => void>> = {
+  ID(entry, text) {
+    entry.entryName = text.split(/\s+/)[0];
+    entry.isReviewed = !/Unreviewed;|PRELIMINARY;/.test(text);
+  },
+  AC(entry, text) {
+    entry.accessions.push(...text.split(/;\s*/).filter(Boolean));
+  },
+  DT(entry, text) {
+    entry.version ||= /sequence version (\d+)/.exec(text)?.[1] ?? "";
+  },
+  DE(entry, text) {
+    if (text.startsWith("Flags:")) entry.name = withFragment(entry.name, text);
+    entry.name ||= /^(?:Rec|Sub)Name: Full=(.*?);?$/.exec(withoutEvidence(text))?.[1] ?? "";
+  },
+  // Names of further genes follow a line with "and".
+  GN(entry, text) {
+    entry.gene = `${entry.gene} ${text}`;
+  },
+  OS(entry, text) {
+    entry.organism = `${entry.organism} ${text}`.trim();
+  },
+  OX(entry, text) {
+    entry.taxon = /NCBI_TaxID=(\d+)/.exec(text)?.[1] ?? "";
+  },
+  PE(entry, text) {
+    entry.existence = text.charAt(0);
+  },
+  DR: readReference,
+};
+
+const withoutEvidence = (text: string): string => text.replace(/\s*\{ECO:[^}]*\}/g, "");
+
+/** The gene that UniProt's FASTA names. @param text of the GN lines */
+function findGene(text: string): string {
+  const [first] = withoutEvidence(text).split(/; and /, 1);
+  const value = (key: string): string | undefined => new RegExp(` ${key}=([^;]*)`).exec(first)?.[1];
+  return value("Name") ?? (value("OrderedLocusNames") ?? value("ORFNames") ?? "").split(",", 1)[0];
+}
+
+/**
+ * The scientific name of `Homo sapiens (Human).` A strain or isolate in parentheses is a part of it, like the slashes of
+ * `Influenza A virus (A/swine/Iowa/15/1930(H1N1))`.
+ */
+function dropCommonNames(text: string): string {
+  const name = text.replace(/\.$/, "");
+  const from = name.indexOf(" (");
+  if (from < 0 || !/^ \((?:strain |isolate |[^)]*\/)/.test(name.slice(from)))
+    return name.replace(/ \(.*/, "");
+  let depth = 0;
+  for (let at = from; at < name.length; at++) {
+    if (name[at] === "(") depth++;
+    else if (name[at] === ")" && --depth === 0) return name.slice(0, at + 1);
+  }
+  return name;
+}
 
 /** UniProt's flat file (Swiss-Prot, TrEMBL), as of today or before release 2019_11. */
 export function readFlatEntries(take: TakeEntry): TextReader {
@@ -32,6 +96,8 @@ export function readFlatEntries(take: TakeEntry): TextReader {
   };
   const finish = (): void => {
     close();
+    entry.gene = findGene(entry.gene);
+    entry.organism = dropCommonNames(entry.organism);
     take(entry, begun);
     entry = emptyEntry();
     isSequence = hasContent = false;
@@ -53,13 +119,10 @@ export function readFlatEntries(take: TakeEntry): TextReader {
     readEntryLine(line.slice(0, 2), line.slice(5).trim());
   };
   const readEntryLine = (code: string, text: string): void => {
-    if (code === "ID") entry.entryName = text.split(/\s+/)[0];
-    else if (code === "AC") entry.accessions.push(...text.split(/;\s*/).filter(Boolean));
-    else if (code === "DR") readReference(entry, text);
-    else if (code === "SQ") {
+    if (code === "SQ") {
       isSequence = true;
       entry.length = Number(/(\d+) AA/.exec(text)?.[1] ?? 0);
-    }
+    } else LINES[code]?.(entry, text);
   };
   const readFeatureLine = (line: string, number: number): void => {
     if (!/^FT {3}\S/.test(line)) {

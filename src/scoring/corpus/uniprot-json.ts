@@ -1,5 +1,11 @@
 import { lineProblem, type TextReader } from "./text-reader.ts";
-import { emptyEntry, type EntryFeature, type TakeEntry, type UniProtEntry } from "./uniprot-entry.ts";
+import {
+  emptyEntry,
+  type EntryFeature,
+  type TakeEntry,
+  type UniProtEntry,
+  withFragment,
+} from "./uniprot-entry.ts";
 
 /** Characters of one entry: titin's has 12 million. */
 const MAX_ENTRY = 64_000_000;
@@ -8,11 +14,24 @@ interface Position {
   value?: number;
   modifier?: string;
 }
+interface Text {
+  value?: string;
+}
 /** The members of an entry that are read; every field may be absent or of another kind. */
 interface JsonEntry {
   primaryAccession?: string;
   uniProtkbId?: string;
   secondaryAccessions?: string[];
+  entryType?: string;
+  entryAudit?: { sequenceVersion?: number };
+  organism?: { scientificName?: string; taxonId?: number };
+  proteinExistence?: string;
+  proteinDescription?: {
+    recommendedName?: { fullName?: Text };
+    submissionNames?: { fullName?: Text }[];
+    flag?: string;
+  };
+  genes?: { geneName?: Text; orderedLocusNames?: Text[]; orfNames?: Text[] }[];
   features?: {
     type?: string;
     description?: string;
@@ -50,6 +69,7 @@ export function readJsonEntries(take: TakeEntry, head: string): TextReader {
         "the entry that begins here has no primaryAccession. Expected UniProt's JSON.",
         text.slice(0, 120),
       );
+    if (entry.entryType === "Inactive") return;
     let parsed: UniProtEntry;
     try {
       parsed = parseEntry(entry);
@@ -70,6 +90,7 @@ function parseEntry(read: JsonEntry): UniProtEntry {
   const entry = emptyEntry();
   entry.entryName = read.uniProtkbId ?? "";
   entry.accessions = [read.primaryAccession!, ...secondaryAccessions];
+  addHeader(entry, read);
   entry.residues = sequence.value ?? "";
   entry.length = sequence.length ?? 0;
   entry.features = features.map(parseFeature);
@@ -85,6 +106,29 @@ function parseEntry(read: JsonEntry): UniProtEntry {
   }
   return entry;
 }
+
+/** What UniProt's FASTA says about an entry. */
+function addHeader(entry: UniProtEntry, read: JsonEntry): void {
+  const { organism: { scientificName = "", taxonId = "" } = {}, entryAudit: { sequenceVersion = "" } = {} } =
+    read;
+  entry.isReviewed = !read.entryType?.includes("unreviewed");
+  entry.name = findName(read.proteinDescription);
+  entry.organism = scientificName;
+  entry.taxon = String(taxonId);
+  entry.gene = findGene(read.genes);
+  entry.existence = (read.proteinExistence ?? "").charAt(0);
+  entry.version = String(sequenceVersion);
+}
+
+const findName = ({
+  recommendedName,
+  submissionNames = [],
+  flag = "",
+}: JsonEntry["proteinDescription"] = {}): string =>
+  withFragment((recommendedName ?? submissionNames[0])?.fullName?.value ?? "", flag);
+
+const findGene = ([gene = {}]: JsonEntry["genes"] = []): string =>
+  (gene.geneName ?? gene.orderedLocusNames?.[0] ?? gene.orfNames?.[0])?.value ?? "";
 
 const at = (position: Position = {}): number | null =>
   position.modifier === "UNKNOWN" ? null : (position.value ?? null);

@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { closeStore, createStore, type Database } from "../../platform/sqlite.ts";
 import { Problem } from "../../problem.ts";
 import { type Corpus, decode, identifyProtein, type IdentifiedProtein } from "../../motif/index.ts";
-import { decompressed, type FastaSource } from "../corpus/fasta-stream.ts";
+import { decodeText, decompressed, type FastaSource } from "../corpus/fasta-stream.ts";
 import type { Feature, FeatureGroup } from "./feature.ts";
 import {
   hashResidues,
@@ -80,23 +80,6 @@ export async function importFeatures(
 
 /** @throws Problem invalid_request */
 async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<FeatureFormatName> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let bytes = 0;
-  const decodeText = (chunk: Uint8Array | undefined): string => {
-    try {
-      return decoder.decode(chunk, { stream: chunk !== undefined });
-    } catch (error) {
-      throw new Problem(
-        "invalid_request",
-        `The file is not UTF-8 text: see byte ${bytes} and those before.`,
-        {
-          cause: error,
-        },
-      );
-    } finally {
-      bytes += chunk?.length ?? 0;
-    }
-  };
   let head = "";
   let started:
     { format: FeatureFormatName; reader: ReturnType<(typeof FEATURE_FORMATS)["gff3"]["read"]> } | undefined;
@@ -107,14 +90,12 @@ async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<F
     started.reader.write(head);
     return started;
   };
-  for await (const chunk of decompressed(request.source)) {
-    const text = decodeText(chunk);
+  for await (const text of decodeText(decompressed(request.source))) {
     if (started) started.reader.write(text);
     else if ((head += text).length >= HEAD) start();
     request.report?.(writer.read, writer.features);
   }
   const { format, reader } = started ?? start();
-  reader.write(decodeText(undefined));
   reader.end();
   return format;
 }

@@ -66,7 +66,7 @@ export const administrationCorporaPage = administrationPage({
 
 /** The name that `labd corpus add` would give it. */
 const suggestName = (file: File | null): string =>
-  file?.name.replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "") ?? "";
+  file?.name.replace(/(\.(fasta|fa|faa|txt|dat|json))?(\.(gz|zst))?$/i, "") ?? "";
 
 function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
   const add = ({ file, name, use }: { file: File | null; name: string; use: boolean }) =>
@@ -86,8 +86,8 @@ function AddCorpus({ watchTasks }: { watchTasks: () => void }) {
             name: "file",
             label: "Protein sequences",
             kind: "file",
-            accept: ".fasta,.fa,.faa,.txt,.gz,.zst",
-            hint: "FASTA, plain or compressed with gzip or zstd, of any size.",
+            accept: ".fasta,.fa,.faa,.txt,.dat,.json,.gz,.zst",
+            hint: "FASTA, or a flat file or JSON of UniProt, plain or compressed with gzip or zstd, of any size.",
             onChoose: (file) => ({ name: suggestName(file) }),
           },
           {
