@@ -1770,3 +1770,23 @@ CREATE TABLE record_text_source (
 ) STRICT;
 
 CREATE UNIQUE INDEX task_idempotency_key ON task (client, kind, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE TABLE class_model (
+  rid INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  corpus TEXT NOT NULL,
+  method TEXT NOT NULL,
+  name TEXT NOT NULL,
+  expression TEXT NOT NULL,
+  model TEXT NOT NULL,
+  used INTEGER NOT NULL CHECK (used IN (0, 1))
+) STRICT;
+
+CREATE INDEX class_model_used ON class_model (corpus, method) WHERE used = 1;
+
+CREATE TABLE class_learning (
+  rid INTEGER PRIMARY KEY CHECK (rid = 1),
+  inputs TEXT NOT NULL,
+  learned INTEGER NOT NULL,
+  reports TEXT NOT NULL
+) STRICT;

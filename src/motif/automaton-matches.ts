@@ -93,6 +93,17 @@ export function findMatches(
 export function findMatchPath(
   automaton: Automaton,
   residues: Uint8Array,
+  match: Match,
+  lookarounds: LookaroundTable,
+): Int32Array | null {
+  const { mask } = automaton.program;
+  return findPathNodes(automaton, residues, match, lookarounds)?.map((node) => mask[node]) ?? null;
+}
+
+/** The SET node that consumes each residue of a match along the same path; null likewise. */
+export function findPathNodes(
+  automaton: Automaton,
+  residues: Uint8Array,
   { start, end }: Match,
   lookarounds: LookaroundTable,
 ): Int32Array | null {
@@ -120,7 +131,7 @@ export function findMatchPath(
   let position = start;
   let node = entry;
   while (op[node] !== ACCEPT) {
-    if (op[node] === SET) path[position++ - start] = mask[node];
+    if (op[node] === SET) path[position++ - start] = node;
     const current = (position - start) * size;
     node = op[node] === BRANCH && reachesEnd[current + first[node]] === 0 ? second[node] : first[node];
   }

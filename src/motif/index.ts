@@ -7,6 +7,9 @@
 export { predict, predictFromAlignment } from "./predict.ts";
 export type { PatternRequest, ProgressCallback, Stage } from "./predict.ts";
 
+/** What is learned from known instances of a motif class. */
+export type { ClassModel } from "./class-model.ts";
+
 /** Knowledge beside the sequences that counts as evidence. */
 export { markedResidue } from "./marked-residue.ts";
 export type {
@@ -24,6 +27,7 @@ export type { Hit } from "./search.ts";
 
 export { SCORING_MODELS } from "./prediction.ts";
 export type {
+  AppliedClassModel,
   ConservationLevel,
   Contributions,
   FamilyAlignment,

@@ -1,3 +1,4 @@
+import type { ClassModel } from "./class-model.ts";
 import { average } from "./disorder/disorder.ts";
 import {
   COMPARTMENT_EVIDENCE,
@@ -57,6 +58,8 @@ export interface Knowledge {
   features?: KnownFeatures;
   /** Facts about classes, by the index of their pattern. */
   classes?: Readonly<Record<number, ClassFacts>>;
+  /** Class models, by the index of their pattern. */
+  classModels?: Readonly<Record<number, ClassModel>>;
 }
 
 interface Place {

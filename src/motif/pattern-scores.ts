@@ -1,8 +1,15 @@
 import { decode } from "./alphabet.ts";
-import { findMatches, lookaroundTable, type Match, findMatchPath } from "./automaton-matches.ts";
+import { findMatches, lookaroundTable, type Match, findPathNodes } from "./automaton-matches.ts";
+import { alignWindow, applyClassModel, type ClassModel, describeClassModel } from "./class-model.ts";
 import { average } from "./disorder/disorder.ts";
 import type { Family } from "./divergence.ts";
-import { computeContributions, type Evidence, computeEvidence, sumContributions } from "./evidence.ts";
+import {
+  computeContributions,
+  type Evidence,
+  computeEvidence,
+  sumContributions,
+  type Terms,
+} from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
 import { type ClassFacts, featureEvidence, type KnownFeatures } from "./knowledge.ts";
@@ -30,6 +37,8 @@ export interface ScoringContext {
   /** Known features of the query, and facts about the pattern's class. */
   features?: KnownFeatures | undefined;
   facts?: ClassFacts | undefined;
+  /** Learned from instances of the class. */
+  classModel?: ClassModel | undefined;
 }
 
 /** Scores every match of a pattern in the query; `report` gets the fraction done. */
@@ -47,17 +56,20 @@ export function scorePattern(
   const bits = minBits(root);
   const score = (match: Match): MatchScore => {
     const isShort = match.end - match.start <= options.maxMatchLength;
+    let nodes: Int32Array | null = null;
     let path: Int32Array | null = null;
     let evidence = NO_EVIDENCE;
     if (isShort && motif.simulation.steps <= MAX_MATCHING_STEPS) {
       motif.simulation.steps += (match.end - match.start + 1) * automaton.program.size;
-      path = findMatchPath(automaton, family.query, match, lookarounds);
+      nodes = findPathNodes(automaton, family.query, match, lookarounds);
+      path = nodes && nodes.map((node) => automaton.program.mask[node]);
       if (path) evidence = computeEvidence(motif, family, match, path, found.length);
     }
     const isAffordable = motif.simulation.steps <= MAX_MATCHING_STEPS;
     if (!isAffordable) evidence = NO_EVIDENCE;
     const warnings = matchWarnings(family.query, match, evidence, { isShort, isAffordable }, options);
-    return matchScore({ match, evidence, bits: path ? pathBits(path) : bits, warnings, pattern }, context);
+    const judged = { match, evidence, nodes, bits: path ? pathBits(path) : bits, warnings, pattern };
+    return matchScore(judged, context);
   };
   const matches = found.slice(0, options.maxMatches).map((match, i, { length }) => {
     report(i / length);
@@ -72,6 +84,7 @@ export function scorePattern(
     ...(matches.some(({ z }) => z !== null) && {
       randomMatches: randomMatches(context.model, describeSurroundings(family, pattern)),
     }),
+    ...(context.classModel && { classModel: describeClassModel(context.classModel) }),
     warnings: patternWarnings(pattern, family.query.length, found.length, options),
   };
 }
@@ -79,6 +92,8 @@ export function scorePattern(
 interface FoundEvidence {
   match: Match;
   evidence: Evidence;
+  /** Nodes of the automaton along the matched path. */
+  nodes: Int32Array | null;
   /** Information content of the matched path. */
   bits: number;
   warnings: string[];
@@ -86,19 +101,17 @@ interface FoundEvidence {
 }
 
 function matchScore(
-  { match, evidence, bits, warnings, pattern }: FoundEvidence,
-  { model, family, features, facts }: ScoringContext,
+  { match, evidence, nodes, bits, warnings, pattern }: FoundEvidence,
+  context: ScoringContext,
 ): MatchScore {
+  const { model, family } = context;
   const { homologs, terms } = evidence;
   const place = {
     start: match.start + 1,
     end: match.end,
     text: decode(family.query.subarray(match.start, match.end)),
   };
-  const contributions: Contributions | null = terms && {
-    ...computeContributions(terms),
-    ...(features && featureEvidence(features, facts, place, family.prediction.order)),
-  };
+  const contributions = terms && allContributions(terms, { match, nodes, place }, context);
   const z = contributions && sumContributions(contributions);
   const count = (wanted: HomologState): number =>
     evidence.atHomologs.filter(({ state }) => state === wanted).length;
@@ -133,6 +146,27 @@ function matchScore(
     ...(contributions && { contributions: roundAll(contributions) }),
     warnings,
   };
+}
+
+/** The contributions of the terms, then those of knowledge beside the sequences. */
+function allContributions(
+  terms: Terms,
+  {
+    match,
+    nodes,
+    place,
+  }: Pick<FoundEvidence, "match" | "nodes"> & { place: Pick<MatchScore, "start" | "end" | "text"> },
+  { family, features, facts, classModel }: ScoringContext,
+): Contributions {
+  const ofTerms = computeContributions(terms);
+  const contributions: Contributions = { ...ofTerms };
+  if (features)
+    Object.assign(contributions, featureEvidence(features, facts, place, family.prediction.order));
+  if (classModel && nodes) {
+    const window = alignWindow(classModel.columns, family.query, match, nodes);
+    contributions.classModel = applyClassModel(classModel, ofTerms, window);
+  }
+  return contributions;
 }
 
 const describeSurroundings = ({ homologs, prediction }: Family, { automaton }: Pattern): Surroundings => ({

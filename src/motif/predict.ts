@@ -172,8 +172,8 @@ function assemble<Source>(
   });
   const names = ["query", ...homologs.map(({ accession }) => accession)];
   const scored = patterns.map((pattern, i) => {
-    const { features, classes } = knowledge;
-    const context = { model, family, options, features, facts: classes?.[i] };
+    const { features, classes, classModels } = knowledge;
+    const context = { model, family, options, features, facts: classes?.[i], classModel: classModels?.[i] };
     return scorePattern(pattern, requests[i].name, context, (fraction) =>
       report("scores", (i + fraction) / patterns.length),
     );

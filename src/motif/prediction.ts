@@ -123,6 +123,8 @@ export interface Contributions {
   compartment?: number;
   /** Known phosphosite at the residue that has to be phosphorylated. */
   phosphosite?: number;
+  /** Similarity to known instances of the motif class; absent without a class model. */
+  classModel?: number;
 }
 
 /** Terms that are computed from the sequences alone; every scored match has them. */
@@ -151,6 +153,25 @@ export interface FamilyAlignment {
   order: number[];
 }
 
+/** Gain of a class model on protein families that were held out. */
+export interface ModelGain {
+  /** AUC of z without and with the model. */
+  without: number;
+  with: number;
+  /** 95 % interval of the difference. */
+  low: number;
+  high: number;
+}
+
+/** A class model as results show it. */
+export interface AppliedClassModel {
+  /** SHA-256 of its content. */
+  hash: string;
+  /** Instances from which it was learned. */
+  instances: number;
+  gain: ModelGain;
+}
+
 export interface PatternScores {
   expression: string;
   /** Name of the motif class, if requested by name. */
@@ -163,6 +184,8 @@ export interface PatternScores {
   matches: MatchScore[];
   /** z of the random matches with which the matches are compared; absent if none could be scored. */
   randomMatches?: RandomMatches;
+  /** The class model that contributes to z; absent without one. */
+  classModel?: AppliedClassModel;
   warnings: string[];
 }
 

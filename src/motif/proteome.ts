@@ -33,7 +33,7 @@ export function* familyRecords(
     yield { protein: proteins[at++], record: encodeFamily(family, indexes), sizes };
 }
 
-interface Motif extends Pick<ScoringContext, "model" | "facts"> {
+interface Motif extends Pick<ScoringContext, "model" | "facts" | "classModel"> {
   pattern: Pattern;
   /** Finds known features of a protein with matches. */
   featuresOf?: ((protein: number) => KnownFeatures | undefined) | undefined;
@@ -44,13 +44,13 @@ export function scoreRecord(
   record: Uint8Array,
   protein: number,
   corpus: Corpus,
-  { pattern, model, facts, featuresOf }: Motif,
+  { pattern, featuresOf, ...motif }: Motif,
 ): ProteomeMatch[] {
   const query = readResidues(corpus, protein);
   const lookarounds = lookaroundTable(pattern.automaton, query);
   if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
   const { family } = decodeFamily(record, query, (index) => readResidues(corpus, index));
-  const context = { model, family, options: DEFAULTS, features: featuresOf?.(protein), facts };
+  const context = { ...motif, family, options: DEFAULTS, features: featuresOf?.(protein) };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
     const { atHomologs: _atHomologs, ...numbers } = match;

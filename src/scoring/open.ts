@@ -24,6 +24,7 @@ import {
   type Scored,
   scoreQuestions,
 } from "./batch/score.ts";
+import { ClassModels } from "./corpus/class-models.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { getAuditLog } from "../accounts/audit.ts";
@@ -99,8 +100,13 @@ export async function openScoring(options: ScoringOptions) {
     corpusPath: corpora.active()?.path ?? null,
     synonyms: classes.synonyms(),
   });
-  const knowledge = (request: Pick<JobRequest, "identifier" | "query" | "patterns" | "ignoreFeatures">) =>
-    request.ignoreFeatures ? undefined : readKnowledge(request, features, classes);
+  const classModels = new ClassModels(database);
+  const knowledge = (request: Omit<JobRequest, "model">) => ({
+    knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, features, classes),
+    classModels: request.ignoreClassModels
+      ? undefined
+      : classModels.choose(request.patterns, corpora.scoringVersion().corpus),
+  });
   const store = openStore(options, corpora, knowledge);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });

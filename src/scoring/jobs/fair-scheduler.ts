@@ -1,4 +1,5 @@
 import type { Database } from "../../platform/sqlite.ts";
+import { loadModels } from "../corpus/class-models.ts";
 import { type JobRequest, transitionSql } from "./job.ts";
 
 /** A job that is leased to a worker. */
@@ -53,7 +54,7 @@ export class FairScheduler {
     );
     if (!row) return null;
     const { client: _, request, ...lease } = row;
-    return { ...lease, request: JSON.parse(request) as JobRequest };
+    return { ...lease, request: this.#withModels(JSON.parse(request) as JobRequest) };
   }
 
   /** True if a job waits that is not offered; cheaper than looking for one that can start. */
@@ -65,7 +66,15 @@ export class FairScheduler {
 
   /** Reserves the next job for remote workers; null if none can start. */
   offer(): Offer | null {
-    return this.#take<Offer>("worker = ''", "rid, id, client, request", []);
+    const offer = this.#take<Offer>("worker = ''", "rid, id, client, request", []);
+    const request = offer && (JSON.parse(offer.request) as JobRequest);
+    return request?.classModels ? { ...offer!, request: JSON.stringify(this.#withModels(request)) } : offer;
+  }
+
+  /** The request with its class models in the knowledge: the worker has no database. */
+  #withModels(request: JobRequest): JobRequest {
+    const classModels = loadModels(this.database, request.classModels);
+    return classModels ? { ...request, knowledge: { ...request.knowledge, classModels } } : request;
   }
 
   /** Changes the next job: the oldest of the next client, else of the first. */

@@ -84,13 +84,20 @@ export interface JobRequest {
   alignment?: readonly AlignedText[] | undefined;
   /** True if imported features are no evidence. */
   ignoreFeatures?: true | undefined;
+  /** True if models of motif classes are not applied. */
+  ignoreClassModels?: true | undefined;
   /** Read when the job is accepted, so that later imports do not change it. */
   knowledge?: Knowledge | undefined;
+  /** Hashes of class models by the index of their pattern, chosen at the same time. A lease has them in its knowledge. */
+  classModels?: Readonly<Record<number, string>> | undefined;
 }
+
+/** The parts of a request that the server adds when it accepts the job. */
+export type AcceptedKnowledge = Pick<JobRequest, "knowledge" | "classModels">;
 
 /** The text of a request as its client gave it: repeated requests are recognised by it. */
 export function givenRequest(text: string): string {
-  const { knowledge: _, ...given } = JSON.parse(text) as JobRequest;
+  const { knowledge: _, classModels: __, ...given } = JSON.parse(text) as JobRequest;
   return JSON.stringify(given);
 }
 
@@ -105,11 +112,12 @@ export function jobId(milliseconds: number, random: string): string {
 }
 
 /** SHA-256 of the inputs of a prediction, without the client's identifier. */
-export function hashRequest({ query, model, patterns, homologs, alignment, knowledge }: JobRequest): string {
+export function hashRequest(request: JobRequest): string {
+  const { query, model, patterns, homologs, alignment, knowledge, classModels } = request;
   // The words of a digest never change: results are found by it.
   const dialectWord = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialectWord(dialect)]);
-  const source = [homologs, alignment, knowledge].filter((one) => one !== undefined);
+  const source = [homologs, alignment, knowledge, classModels].filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

@@ -1,4 +1,3 @@
-import type { Knowledge } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { getWriteLock } from "../../platform/write-lock.ts";
@@ -8,6 +7,7 @@ import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
+  type AcceptedKnowledge,
   givenRequest,
   hashRequest,
   type JobEvent,
@@ -48,7 +48,7 @@ export interface StoreOptions {
   /** The version that scores jobs now; results of the same version are shared. */
   scoringVersion: () => ScoringVersion;
   /** Knowledge beside the sequence of a job. */
-  knowledge?: (request: JobRequest) => Knowledge | undefined;
+  knowledge?: (request: JobRequest) => AcceptedKnowledge;
   /** Jobs that may wait, in all and per client. */
   maxQueued?: number;
   maxQueuedPerClient?: number;
@@ -129,9 +129,8 @@ export class JobStore {
     owner: string | null = null,
   ): Promise<string> {
     const id = this.#options.newId?.() ?? this.#options.clock.newId();
-    const { knowledge: _, ...given } = request;
-    const knowledge = this.#options.knowledge?.(request);
-    const accepted = knowledge ? { ...given, knowledge } : given;
+    const { knowledge: _, classModels: __, ...given } = request;
+    const accepted = { ...given, ...this.#options.knowledge?.(request) };
     const digest = hashRequest(accepted);
     const text = JSON.stringify(accepted);
     return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key, owner });

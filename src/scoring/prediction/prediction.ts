@@ -116,6 +116,7 @@ const ContributionsSchema = object(
     ),
     compartment: Type.Optional(number("Compartment of the protein, if it excludes the class's.")),
     phosphosite: Type.Optional(number("A known phosphosite where the class needs one.")),
+    classModel: Type.Optional(number("Similarity to known instances.")),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
   "Contribution of each kind of evidence to z, which is their sum, relative to random matches. Missing if the match could not be scored.",
   "Contributions",
@@ -209,6 +210,17 @@ export const MatchSchema = object(
   "A part of the query that a pattern matches, and how well its homologs keep it.",
 );
 
+export const ModelGainSchema = object(
+  {
+    without: fraction("AUC of z without the model."),
+    with: fraction("AUC with it."),
+    low: number("Lower end of the 95 % interval of the gain."),
+    high: number("Upper end."),
+  },
+  "Gain of a class model on protein families that were held out.",
+  "ModelGain",
+);
+
 export const PatternSchema = object(
   {
     expression: text("The regular expression."),
@@ -216,6 +228,16 @@ export const PatternSchema = object(
     explanation: text("The pattern in words."),
     informationContent: number("Lowest information content of the paths through the pattern, in bits."),
     matches: list(MatchSchema, "Residues in the order of the query."),
+    classModel: Type.Optional(
+      object(
+        {
+          hash: text("Identifies the model."),
+          instances: count("Instances from which it was learned."),
+          gain: ModelGainSchema,
+        },
+        "The model of the motif class that contributes to z; missing without one.",
+      ),
+    ),
     randomMatches: Type.Optional(RandomMatchesSchema),
     warnings: list(Type.String(), caveats("the pattern")),
   },

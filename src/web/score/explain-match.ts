@@ -46,6 +46,10 @@ export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: s
     name: "Known phosphosite",
     help: "The class needs a phosphorylated residue. It is a known phosphosite, or other residues of the protein are and this one is not.",
   },
+  classModel: {
+    name: "Known instances",
+    help: "Similarity to the imported instances of the class: residues within and beside the match, and the weight of the other evidence in this class.",
+  },
 };
 
 /** The parts of z of a match; kinds of evidence that say nothing are absent. */
