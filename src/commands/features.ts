@@ -15,7 +15,7 @@ import type { Call, Command } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine } from "./progress.ts";
 import { withScoring } from "./with-data.ts";
-import { pluralize } from "../platform/words.ts";
+import { formatSize, pluralize } from "../platform/words.ts";
 
 export const features: Command = {
   name: "features",
@@ -122,7 +122,7 @@ function describe(info: FeatureFileInfo): string {
     ([group, number]) => `${FEATURE_GROUPS[group as FeatureGroup]} ${count(number)}`,
   );
   const lines = [
-    `${name}  ${formatTitle(format)}, ${pluralize(total, "feature")} of ${pluralize(proteins, "protein")} of ${corpus}, ${new Date(imported).toISOString().slice(0, 10)}, ${(bytes / 1e6).toFixed(1)} MB`,
+    `${name}  ${formatTitle(format)}, ${pluralize(total, "feature")} of ${pluralize(proteins, "protein")} of ${corpus}, ${new Date(imported).toISOString().slice(0, 10)}, ${formatSize(bytes)}`,
     `  ${of.join(", ")}`,
     ...Object.entries(flagged).map(
       ([flag, number]) => `  not shown: ${count(number)} ${FLAGS[flag as Flag]}`,

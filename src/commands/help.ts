@@ -2,6 +2,8 @@ import { variableName } from "../config.ts";
 import { type Command, settingFlags } from "./command.ts";
 
 const WIDTH = 100;
+/** Longer flags have their description on the next lines. */
+const MAX_INDENT = 36;
 
 /** The help of one command. */
 export function formatHelp(command: Command): string {
@@ -18,7 +20,8 @@ export function formatHelp(command: Command): string {
   }
   groups.push(["Flags", Object.entries({ ...flags, ...settingFlags(command) })]);
   const operands = command.actions ? "ACTION" : (command.operands ?? "");
-  const indent = Math.max(...groups.flatMap(([, rows]) => rows.map(([left]) => left.length))) + 4;
+  const lengths = groups.flatMap(([, rows]) => rows.map(([left]) => left.length + 4));
+  const indent = Math.max(...lengths.filter((length) => length <= MAX_INDENT));
   const body = groups.map(([title, rows]) => `${title}:\n${columns(rows, indent)}`).join("\n\n");
   return (
     `${summary}\n\nUsage: labd ${name}${operands && ` ${operands}`} [flags]\n\n${body}\n\n` +
@@ -44,7 +47,7 @@ const columns = (rows: Row[], indent: number): string =>
   rows
     .map(
       ([left, right]) =>
-        `  ${left.padEnd(indent - 2)}${wrap(right, WIDTH - indent).join(`\n${" ".repeat(indent)}`)}`,
+        `  ${left.length > indent - 4 ? `${left}\n${" ".repeat(indent)}` : left.padEnd(indent - 2)}${wrap(right, WIDTH - indent).join(`\n${" ".repeat(indent)}`)}`,
     )
     .join("\n");
 

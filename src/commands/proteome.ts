@@ -189,7 +189,7 @@ function formatCorpus(corpus: CorpusInfo): string {
   const files = listFamilies(corpus);
   const proteins = new Set(files.flatMap((file) => file.proteins)).size;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return `${corpus.name}  ${count(proteins)} of ${count(corpus.sequences)} proteins  ${megabytes(bytes)}  ${familiesPath(corpus.path)}\n`;
+  return `${corpus.name}  ${count(proteins)} of ${formatAmount(corpus.sequences, "protein", "proteins")}  ${megabytes(bytes)}  ${familiesPath(corpus.path)}\n`;
 }
 
 const count = (value: number): string => value.toLocaleString("en");

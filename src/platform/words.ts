@@ -14,3 +14,10 @@ export const pluralize = (count: number, noun: string, plural = `${noun}s`): str
 export function quoted(typed: string): string {
   return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
 }
+
+/** Bytes: `1.50 GB`. */
+export function formatSize(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
+  const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  return `${power === 0 ? bytes : (bytes / 1000 ** power).toPrecision(3)} ${units[power]}`;
+}

@@ -1,4 +1,4 @@
-export { capitalized, pluralize } from "../platform/words.ts";
+export { capitalized, formatSize, pluralize } from "../platform/words.ts";
 
 /** Dates, sizes and counts as all pages show them, in the reader's time zone. */
 
@@ -29,13 +29,6 @@ export function Time({ at, none = "never", short }: { at: string | null; none?: 
       {short ? formatDate(at) : formatTime(at)}
     </time>
   );
-}
-
-/** Bytes: `1.50 GB`. */
-export function formatSize(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
-  return `${power === 0 ? bytes : (bytes / 1000 ** power).toPrecision(3)} ${units[power]}`;
 }
 
 /** Seconds in the two largest units: `3 d 4 h`. */

@@ -367,3 +367,7 @@ export async function choose(page: Page, name: string, typed: string, choice = t
 
 // Not in the first test that asks: when a test takes too long, Bun ends every process that was started within a test.
 if (CHROMIUM !== undefined) await site();
+
+/** Opens a disclosure. */
+export const disclose = async (page: Page, name: string): Promise<void> =>
+  (await named(page, "heading", name)).evaluate((heading) => heading.closest("summary")!.click());

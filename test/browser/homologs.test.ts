@@ -3,9 +3,9 @@ import {
   arrive,
   browserTest,
   checkPage,
+  disclose,
   fill,
   named,
-  type Opened,
   openPage,
   press,
   seeText,
@@ -14,10 +14,6 @@ import {
 import { scored } from "./submit.ts";
 
 setDefaultTimeout(300_000);
-
-/** Opens a disclosure. */
-const disclose = async (page: Opened["page"], name: string): Promise<void> =>
-  (await named(page, "heading", name)).evaluate((heading) => heading.closest("summary")!.click());
 
 browserTest("scores again with chosen homologs, and fills the form from the result", async () => {
   const id = await scored({ accession: "P04637", patterns: ["F...W..[VIL]"] });
@@ -81,6 +77,9 @@ browserTest("scores on an alignment of the reader's, and leaves out its rows", a
   await press(page, "button", "Score");
   await arrive(page, "/score/");
   await seeText(page, "26 homologs from your own alignment");
+  await disclose(page, "Use from a program");
+  await page.waitForSelector("pre[data-call=Python]");
+  expect(opened.faults).toEqual([]);
   await disclose(page, "Choose the homologs");
   await press(page, "checkbox", "P02340");
   const before = page.url();

@@ -49,6 +49,18 @@ test("parses values, repeated flags, switches and settings", async () => {
   expect((await parsed(score, [])).number("--count")).toBeUndefined();
 });
 
+test("a long flag does not squeeze the descriptions of all flags", () => {
+  const flags = {
+    "--group domain|ptm|motif|signal|transmembrane": "Group of all features.",
+    "--name TEXT": "A name.",
+  };
+  expect(formatHelp({ ...score, flags, settings: [] })).toContain(`Flags:
+  --group domain|ptm|motif|signal|transmembrane
+               Group of all features.
+  --name TEXT  A name.
+`);
+});
+
 test("passes operands to the action, and treats words after -- as operands", async () => {
   expect((await parsed(corpus, ["add", "a.fasta"])).operands).toEqual(["a.fasta"]);
   expect((await parsed(corpus, ["--json", "add", "a.fasta", "b", "--use"])).operands).toEqual([

@@ -36,6 +36,14 @@ describe("a table in ELM's format", () => {
     expect(new Set(classes.map(({ dialect }) => dialect))).toEqual(new Set(["elm"]));
   });
 
+  test("HTML in descriptions becomes text, once", () => {
+    const describe = (text: string) =>
+      readElmTable(`ELMIdentifier\tRegex\tDescription\nA_1\tK.\t${text}\n`).classes[0].description;
+    expect(describe("An &alpha;-helix, Zn<sup>2+</sup>, &#946; &#x3b3; &amp;alpha; &what; a < b")).toBe(
+      "An α-helix, Zn2+, β γ &alpha; &what; a < b",
+    );
+  });
+
   test("a table may have a byte order mark, CRLF and empty lines", () => {
     expect(readElmTable(`\uFEFF${TABLE.replaceAll("\n", "\r\n\r\n")}`)).toEqual(readElmTable(TABLE));
   });

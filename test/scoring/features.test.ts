@@ -294,8 +294,10 @@ describe("importing features", () => {
     );
 
   test("an import keeps features of proteins of the corpus, and counts other features", async () => {
-    const info = await add(Bun.gzipSync(ELM), "elm.tsv.gz");
+    const file = Bun.gzipSync(ELM);
+    const info = await add(file, "elm.tsv.gz");
     expect(info).toMatchObject({
+      bytes: file.length,
       format: "elm",
       features: 1,
       proteins: 1,

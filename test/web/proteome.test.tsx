@@ -75,6 +75,10 @@ test.each([
     "3 matches in 2 proteins: 0 likely functional, 2 possible.",
   ],
   [
+    { labels: [count("known instance", 1), count("no evidence", 2)] },
+    "3 matches in 2 proteins: 1 known instance, 0 likely functional, 0 possible.",
+  ],
+  [
     { matches: 1, matching: 1, labels: [count("likely functional", 1)] },
     "1 match in 1 protein: 1 likely functional, 0 possible.",
   ],
@@ -140,13 +144,7 @@ test("the table names protein, place and numbers, and leads to scoring the prote
   const html = renderToString(<ProteomeMatches search={search({})} />);
   expect(html).toContain('href="/score?protein=P04637&amp;pattern=P..P"');
   expect(html).toContain('href="https://www.uniprot.org/uniprotkb/P04637/entry"');
-  for (const text of [
-    "TP53",
-    "Cellular tumor antigen p53",
-    "Likely functional",
-    "of 1,393",
-    "disordered 0.81",
-  ])
+  for (const text of ["TP53", "Cellular tumor antigen p53", "Likely functional", "of 1,393", "disorder 0.81"])
     expect(html).toContain(text);
   expect(html).not.toContain("Homo sapiens");
   const residues = (text: string) =>

@@ -129,10 +129,10 @@ test("0.5 is the largest q of scans: a P value of at least 0.5 counts as 0.5", (
 
 test("summarizes a scan in one sentence", () => {
   expect(scanAnswer({ matches: MATCHES, tested: 3 })).toBe(
-    "1 of 3 matches is likely functional, 0 possible. 1 match is a known instance. 1 stands out against all 3 tests (q ≤ 0.05).",
+    "1 known instance; of the other 3 matches, 1 is likely functional. 1 stands out against all 3 tests (q ≤ 0.05).",
   );
   expect(scanAnswer({ matches: MATCHES.slice(2), tested: 1 })).toBe(
-    "0 of 1 matches are likely functional, 0 possible. None stands out against all 1 tests (q ≤ 0.05).",
+    "None of 2 matches is likely functional. None stands out (q ≤ 0.05).",
   );
   expect(scanAnswer({ matches: [], tested: 0 })).toBe("No match has a P value.");
   expect([0.0123, 0.5, 0.005, null].map(shortNumber)).toEqual(["0.012", "0.5", "0.005", "–"]);

@@ -208,15 +208,24 @@ test.each<{ values: number[]; parts: number[] }>([
 
 test.each<[verdicts: MatchVerdict[], expected: string]>([
   [["likely functional"], "The only match is likely functional: AB at 3–4."],
-  [["not scored"], "The only match is not likely functional."],
-  [["possible", "no evidence"], "None of 2 matches is likely functional."],
+  [["not scored"], "The only match could not be scored."],
+  [["possible"], "The only match is possibly functional."],
+  [["no evidence"], "The only match shows no evidence of function."],
+  [["possible", "no evidence"], "None of 2 matches is likely functional, 1 possible."],
   [["no evidence", "likely functional"], "1 of 2 matches is likely functional: AB at 3–4."],
-  [["known instance", "possible"], "1 of 2 matches is a known instance."],
+  [["known instance", "possible"], "1 known instance; the other match is possibly functional."],
   [
-    ["known instance", "known instance", "likely functional"],
-    "2 of 3 matches are known instances, 1 likely functional.",
+    ["known instance", "known instance", "no evidence", "likely functional"],
+    "2 known instances; of the other 2 matches, 1 is likely functional: AB at 3–4.",
   ],
-  [["likely functional", "likely functional", "possible"], "2 of 3 matches are likely functional."],
+  [
+    ["known instance", "no evidence", "possible"],
+    "1 known instance; of the other 2 matches, none is likely functional, 1 possible.",
+  ],
+  [
+    ["likely functional", "likely functional", "possible"],
+    "2 of 3 matches are likely functional, 1 possible.",
+  ],
 ])("describes the result of %p as %p", (verdicts, expected) => {
   // Conservation alone decides nothing.
   const match = { start: 3, end: 4, text: "AB", z: 1, conservationLevel: "conserved" };
@@ -225,6 +234,10 @@ test.each<[verdicts: MatchVerdict[], expected: string]>([
     verdict,
   }));
   expect(answer(matches as unknown as NumberedMatch[])).toBe(expected);
+  const alone = matches.map((one) => Object.assign({}, one, { homologs: 0 }));
+  expect(answer(alone as unknown as NumberedMatch[])).toBe(
+    `${expected} Without homologs, only disorder and position count.`,
+  );
 });
 
 test.each<[order: string, expected: (number | null)[]]>([

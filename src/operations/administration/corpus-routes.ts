@@ -5,6 +5,7 @@ import { timestamp } from "../../platform/clock.ts";
 import { operation } from "../../platform/operation.ts";
 import { pageSchema, singlePage } from "../../platform/page.ts";
 import { answerSchema, nullable } from "../../platform/schema.ts";
+import { pluralize } from "../../platform/words.ts";
 import { Problem } from "../../problem.ts";
 import type { CorpusInfo, MotifTables } from "../../scoring/index.ts";
 import type { Report } from "../../tasks/task.ts";
@@ -116,7 +117,7 @@ async function addCorpus(
     const added = scoring.corpora.list().find((corpus) => corpus.name === name);
     return {
       message: added
-        ? `${added.sequences.toLocaleString("en")} proteins were added.`
+        ? `${pluralize(added.sequences, "protein was", "proteins were")} added.`
         : "These proteins already exist under another name: nothing was added.",
     };
   });

@@ -135,9 +135,25 @@ function readRow(
     if (!(error instanceof PatternError)) throw error;
     throw new BadRow(`${name}, ${EXPRESSION}, character ${error.position + 1}: ${error.message}`);
   }
-  const description = cell("Description") || cell("FunctionalSiteName");
+  const description = decodeHtml(cell("Description") || cell("FunctionalSiteName"));
   return { name, aliases, expression, dialect: "elm", description, citation: "ELM, http://elm.eu.org" };
 }
+
+const GREEK =
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon phi chi psi omega";
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ...GREEK.split(" ").map((name, i): [string, string] => [name, String.fromCodePoint(0x3b1 + i)]),
+  ...Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", deg: "°" }),
+]);
+
+/** Text without the HTML in ELM's texts: `α-helix` for `&alpha;-helix`. Unknown entities stay. */
+export const decodeHtml = (text: string): string =>
+  text
+    .replaceAll(/<\/?(?:sup|sub|i|b|em)>/gi, "")
+    .replaceAll(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w+));/gi, (entity, decimal, hexadecimal, name) => {
+      const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16);
+      return ENTITIES.get(name) ?? (code > 31 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity);
+    });
 
 /** The cells of a line; null for unbalanced quotation marks. */
 export function splitCells(line: string): string[] | null {

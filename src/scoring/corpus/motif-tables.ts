@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import { getAuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { type CheckedTable, checkElmTable, readElmTable } from "./elm-table.ts";
+import { type CheckedTable, checkElmTable, decodeHtml, readElmTable } from "./elm-table.ts";
 import { type MotifClass, type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
 
 /** An imported table of motif classes. */
@@ -78,7 +78,8 @@ export class MotifTables implements MotifClasses {
       aliases: accession === null ? [] : [accession],
       expression,
       dialect: "elm",
-      description,
+      // Earlier versions stored the description as the file has it.
+      description: decodeHtml(description),
       citation,
     }));
   }

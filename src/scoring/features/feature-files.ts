@@ -35,6 +35,7 @@ export interface FeatureFileInfo {
   /** Identifiers that no protein has, with their features and the first of them. */
   unmatched: { proteins: number; features: number; examples: string[] };
   groups: Partial<Record<Feature["group"], number>>;
+  /** Size of the file as it was given; of one that an earlier version imported, size on disk. */
   bytes: number;
 }
 
@@ -311,7 +312,11 @@ function openFile(
     const { json } = database.query("SELECT json FROM about").get() as { json: string };
     // Former versions stored no hash.
     const { sha256, ...info } = JSON.parse(json) as FeatureFileInfo & { sha256?: string };
-    return { database, info: { ...info, bytes }, ...(sha256 !== undefined && { sha256 }) };
+    return {
+      database,
+      info: { ...info, bytes: info.bytes || bytes },
+      ...(sha256 !== undefined && { sha256 }),
+    };
   } catch {
     database?.close();
     return undefined;

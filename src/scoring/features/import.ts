@@ -63,9 +63,11 @@ export async function importFeatures(
   const store = createStore(path, SCHEMA);
   try {
     const writer = new FeatureWriter(store, request);
-    const format = await readAll(request, writer);
+    let bytes = 0;
+    const source = counted(request.source, (read) => (bytes += read));
+    const format = await readAll({ ...request, source }, writer);
     writer.requireMatches(format);
-    const info = { ...writer.counts(), name, format, corpus: corpus.name, imported: clock.now(), bytes: 0 };
+    const info = { ...writer.counts(), name, format, corpus: corpus.name, imported: clock.now(), bytes };
     const about = JSON.stringify({ ...info, sha256: writer.sha256() });
     store.query("INSERT INTO about (json) VALUES (?)").run(about);
     closeStore(store, INDEXES);
@@ -76,6 +78,18 @@ export async function importFeatures(
     rmSync(path, { force: true });
     throw error;
   }
+}
+
+/** A source that reports the sizes of its chunks. */
+function counted(source: FastaSource, report: (bytes: number) => void): ReadableStream<Uint8Array> {
+  const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      report(chunk.length);
+      controller.enqueue(chunk);
+    },
+  });
+  return (stream as ReadableStream<Uint8Array>).pipeThrough(counter);
 }
 
 /** @throws Problem invalid_request */

@@ -2,7 +2,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isMatch } from "../../scoring/table/match-row.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { TABLE_FORMATS } from "../../scoring/table/table-formats.ts";
-import { findVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
@@ -229,7 +228,7 @@ const OWN_COLUMNS: Readonly<Record<string, PageColumn<Row>>> = {
 };
 
 function RowState({ row }: { row: Row }) {
-  if (isMatch(row)) return <VerdictTag verdict={findVerdict(row)} />;
+  if (isMatch(row)) return <VerdictTag match={row} />;
   return row.missing === "failed" ? (
     <Tag tone="danger">failed</Tag>
   ) : (

@@ -38,13 +38,18 @@ interface TableProps<Row> {
   active?: string | number | undefined;
   /** Buttons at the end of a row. */
   actions?: (row: Row) => ComponentChildren;
+  /** Leaves out columns without any content. */
+  hideEmpty?: boolean;
   /** The number of rows before "Show all", and a noun for them. */
   first?: { rows: number; of: string };
 }
 
 /** A table, stacked on phones. It scrolls sideways where it is too wide. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { columns, actions } = props;
+  const { actions, hideEmpty = false } = props;
+  const columns = props.columns.filter(
+    (column) => !hideEmpty || column.heading || props.rows.some((row) => !BLANK.has(column.cell(row))),
+  );
   const [all, setAll] = useState(false);
   const rows = all ? props.rows : props.rows.slice(0, props.first?.rows ?? Infinity);
   return (
@@ -70,6 +75,7 @@ export function Table<Row>(props: TableProps<Row>) {
               return (
                 <tr
                   key={key}
+                  onClick={followRow}
                   class={key === props.active ? "active" : undefined}
                   aria-selected={isSelected(props.selected, key) || undefined}
                 >
@@ -92,6 +98,17 @@ export function Table<Row>(props: TableProps<Row>) {
       )}
     </>
   );
+}
+
+const BLANK: ReadonlySet<unknown> = new Set(["", "–", null, undefined, false]);
+
+/** A click anywhere in a row follows the link that names it, with the same keys; selecting text does not. */
+function followRow(event: MouseEvent & { currentTarget: HTMLElement }): void {
+  const isOwn = (event.target as Element).closest("a, button, input, label, select, summary") !== null;
+  if (isOwn || event.defaultPrevented || getSelection()?.isCollapsed === false) return;
+  const { ctrlKey, metaKey, shiftKey } = event;
+  const click = new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey });
+  event.currentTarget.querySelector("th a")?.dispatchEvent(click);
 }
 
 const isSelected = (selected: TableProps<unknown>["selected"], key: string | number): boolean =>

@@ -2,7 +2,7 @@ import { administrationPage } from "../administration/page.tsx";
 import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
-import { formatCount, formatSize, Time } from "../format.tsx";
+import { formatCount, formatSize, pluralize, Time } from "../format.tsx";
 import { type Answer, call } from "../request.ts";
 
 type Corpus = Answer<"GET /api/admin/corpora">["results"][number];
@@ -56,7 +56,7 @@ export const administrationCorporaPage = administrationPage({
       applies: ({ active }, { results }) => !active || results.length === 1,
       confirm: ({ name, sequences }) => ({
         title: `Remove ${name}?`,
-        text: `This deletes ${formatCount(sequences)} proteins from the disk. Results are kept. To get the corpus back, add its file again.`,
+        text: `This deletes ${pluralize(sequences, "protein")} from the disk. Results are kept. To get the corpus back, add its file again.`,
       }),
       run: (corpus) => call("DELETE /api/admin/corpora/:corpus", ofCorpus(corpus)).then(() => null),
       done: ({ name }) => `Removed ${name}.`,

@@ -2,7 +2,7 @@ import { administrationPage } from "../administration/page.tsx";
 import { sendFile } from "../administration/tasks.tsx";
 import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
-import { formatCount, formatSize, Time } from "../format.tsx";
+import { formatCount, formatSize, pluralize, Time } from "../format.tsx";
 import { type Answer, call } from "../request.ts";
 import { type FeatureGroup, GROUP_ORDER, GROUPS } from "../score/features.ts";
 
@@ -84,8 +84,9 @@ function NotShown({ file: { unmatched, flagged } }: { file: FeatureFile }) {
     <>
       {unmatched.features > 0 && (
         <span>
-          {formatCount(unmatched.features)} of {formatCount(unmatched.proteins)} identifiers that match no
-          protein, such as {unmatched.examples.slice(0, 3).join(", ")}
+          {pluralize(unmatched.features, "feature")} of{" "}
+          {pluralize(unmatched.proteins, "identifier that matches", "identifiers that match")} no protein,{" "}
+          such as {unmatched.examples.slice(0, 3).join(", ")}
         </span>
       )}
       {reasons.map(([reason, count]) => (

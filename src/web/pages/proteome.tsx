@@ -3,7 +3,7 @@ import { LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { formatCount, formatSize } from "../format.tsx";
+import { formatCount, formatSize, pluralize } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { call } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
@@ -30,7 +30,7 @@ function ProteomePage() {
             <>
               <ProteomeForm proteome={value} initial={query} />
               <p class="muted">
-                {formatCount(value.families)} of {formatCount(value.sequences)} proteins of {value.corpus} can
+                {formatCount(value.families)} of {pluralize(value.sequences, "protein")} of {value.corpus} can
                 be searched. Their families take {formatSize(value.bytes)}.
               </p>
             </>

@@ -9,7 +9,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { pluralize, formatCount, Time } from "../format.tsx";
+import { pluralize, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
@@ -107,7 +107,7 @@ function JobLinks({ job }: { job: Job }) {
 function Facts({ result, job }: { result: Result; job: Job }) {
   const { queryLength, homologs, corpus, model, method } = result;
   const source = corpus
-    ? ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`
+    ? ` from ${corpus.name} (${pluralize(corpus.sequences, "protein")})`
     : " from your own alignment";
   return (
     <>
@@ -206,9 +206,9 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       )}
       <Structure of={structure} {...{ job, result, match }} />
       {result.homologs.length > 0 && <ScoreAgainDialog {...{ job, result }} />}
-      <div class="columns screen">
+      <div class="stack screen">
         <Downloads job={job.id} fileName={fileName} />
-        <ProgramCalls request={makeCall(job, result)} />
+        <ProgramCalls request={makeCall(job, result)} job={job.id} />
       </div>
     </div>
   );

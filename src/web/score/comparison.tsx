@@ -110,7 +110,7 @@ const Overall = ({ of }: { of: Numbers | null }) =>
     <span class="muted">not searched</span>
   ) : (
     <span>
-      <VerdictTag verdict={of.verdict} />
+      <VerdictTag match={of} />
       <small class="second-line nowrap">
         P&nbsp;{formatPValue(overallP(of))}, z&nbsp;{decimal(of.z)}
       </small>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
-import { Card } from "../components/layout.tsx";
+import { Card, ClosedCard } from "../components/layout.tsx";
 import { showToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
 import { type Job, MAX_PER_SOAP_JOB, type Model } from "./job.ts";
@@ -14,7 +14,6 @@ const FORMATS = [
   { format: "a3m", name: "A3M", about: "the whole alignment" },
   { format: "newick", name: "Newick", about: "the tree", extension: "nwk" },
   { format: "gff3", name: "GFF3", about: "matches as features" },
-  { format: "xml", name: "XML", about: "as in SOAP responses" },
   { format: "eln", name: "ELN", about: "an archive for laboratory notebooks" },
 ];
 
@@ -51,8 +50,8 @@ export const copyLink = (): Promise<void> =>
     "This browser does not allow copying. Copy the address of this page instead.",
   );
 
-/** Programs that get the same result. */
-export function ProgramCalls({ request }: { request: ScoringRequest }) {
+/** The result as XML, and programs that get the same result. */
+export function ProgramCalls({ request, job }: { request: ScoringRequest; job: string }) {
   const [base, setBase] = useState<string | null>(null);
   const [namespace, setNamespace] = useState("");
   const [chosen, choose] = useState("curl");
@@ -66,12 +65,18 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
   }, []);
   if (base === null) return null;
   const calls = makeCalls(request, namespace);
-  const call = calls.find(({ name }) => name === chosen)!;
+  const call = calls.find(({ name }) => name === chosen) ?? calls[0];
   const text = call.print(request, base);
   return (
-    <Card
-      title="Use from a program"
-      actions={
+    <ClosedCard title={<h2>Use from a program</h2>}>
+      <div class="row between">
+        <div class="segment" role="group" aria-label="Language">
+          {calls.map(({ name }) => (
+            <button key={name} type="button" aria-pressed={name === call.name} onClick={() => choose(name)}>
+              {name}
+            </button>
+          ))}
+        </div>
         <Button
           look="quiet"
           small
@@ -86,20 +91,15 @@ export function ProgramCalls({ request }: { request: ScoringRequest }) {
         >
           Copy
         </Button>
-      }
-    >
-      <div class="segment" role="group" aria-label="Language">
-        {calls.map(({ name }) => (
-          <button key={name} type="button" aria-pressed={name === chosen} onClick={() => choose(name)}>
-            {name}
-          </button>
-        ))}
       </div>
-      <p class="hint">{call.about}</p>
+      <p class="hint">
+        {call.about} The result{" "}
+        <a href={href(`/api/scoring/jobs/${job}/result`, { format: "xml" })}>as XML</a>, as in SOAP responses.
+      </p>
       <pre tabIndex={0} aria-label={`Call from ${call.name}`} data-call={call.name}>
         {text}
       </pre>
-    </Card>
+    </ClosedCard>
   );
 }
 

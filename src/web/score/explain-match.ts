@@ -15,7 +15,7 @@ export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: s
     help: "Predicted. Most motifs lie in disordered regions, where partners can reach them.",
   },
   chainOrder: {
-    name: "Order of the chain",
+    name: "Folded rest of the protein",
     help: "Predicted for the whole protein. A disordered match is stronger evidence in a folded protein.",
   },
   burial: {
@@ -23,7 +23,7 @@ export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: s
     help: "A hydrophobic segment nearby counts against the match: it may be in a membrane or a core.",
   },
   terminusProximity: {
-    name: "End of the chain",
+    name: "End of the protein",
     help: "Motifs are more frequent near the ends of proteins.",
   },
   abundance: {

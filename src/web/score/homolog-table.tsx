@@ -9,7 +9,7 @@ type Row = NumberedMatch["atHomologs"][number] & Result["homologs"][number];
 const numeric = { numeric: true };
 const COLUMNS: readonly Column<Row>[] = [
   sortable("accession", "Homolog", ({ accession }) => accession, { heading: true }),
-  sortable("organism", "Organism", ({ organism }) => <em>{organism}</em>),
+  sortable("organism", "Organism", ({ organism }) => organism && <em>{organism}</em>),
   sortable("gene", "Gene", ({ gene }) => gene ?? ""),
   { name: "description", title: "Protein", cell: ({ description }) => description },
   sortable("state", "Site", ({ state }) => (
@@ -52,6 +52,7 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
         columns={COLUMNS}
         rows={inOrder(rows, order, (row, name) => row[name as keyof Row] as number | string | null)}
         rowKey={({ homolog }) => homolog}
+        hideEmpty
         order={order}
         onOrder={setOrder}
       />

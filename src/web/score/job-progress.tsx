@@ -31,8 +31,8 @@ export function JobProgress({ job }: { job: Job }) {
 }
 
 const ENDED_TITLES: Partial<Record<Job["state"], string>> = {
-  failed: "The job failed",
-  cancelled: "The job was cancelled",
+  failed: "Scoring failed",
+  cancelled: "Scoring was cancelled",
   expired: "The result has expired",
 };
 

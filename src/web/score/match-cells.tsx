@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { readCell, type Column } from "../../scoring/table/column.ts";
 import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
-import { findVerdict } from "../../scoring/table/verdict.ts";
 import { orderName } from "../../scoring/table/view.ts";
 import type { Column as TableColumn } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
@@ -13,8 +12,14 @@ export type PageColumn<Row> = Partial<Omit<TableColumn<Row>, "name">>;
 
 /** Cells that are more than a text or a number. */
 const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
-  verdict: (row) => (isMatch(row) ? <VerdictTag verdict={findVerdict(row)} /> : row.missing),
-  overall_p: (row) => isMatch(row) && formatPValue({ p: row.overallPValue, is: row.overallPValueIs }),
+  verdict: (row) => (isMatch(row) ? <VerdictTag match={row} /> : row.missing),
+  overall_p: (row) =>
+    isMatch(row) && (
+      <>
+        {formatPValue({ p: row.overallPValue, is: row.overallPValueIs })}
+        {row.z != null && <small class="second-line">z {decimal(row.z)}</small>}
+      </>
+    ),
   p: (row) => isMatch(row) && formatPValue({ p: row.pValue, is: row.pValueIs }),
   q: (row) => isMatch(row) && <QValue match={row} />,
   kept: (row) => isMatch(row) && <Kept match={row} />,

@@ -133,6 +133,7 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
             );
           })}
         rows={view.rows}
+        hideEmpty={query.get("columns") === null}
         first={{ rows: first, of: "matches" }}
         rowKey={props.rowKey}
         order={query.get("order") ?? table.order}

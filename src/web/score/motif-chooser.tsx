@@ -42,7 +42,12 @@ export function MotifChooser(props: {
     if (event.key !== "Enter") return;
     // Enter would submit the form.
     event.preventDefault();
-    if (found.length === 1) toggle(found[0]);
+    const name = search.trim().toLowerCase();
+    const exact = found.find((motif) =>
+      [motif.name, ...motif.aliases].some((each) => each.toLowerCase() === name),
+    );
+    const motif = name === "" ? undefined : (exact ?? found[0]);
+    if (motif && !isChosen(motif)) toggle(motif);
   };
   return (
     <fieldset class="field">
@@ -66,6 +71,7 @@ export function MotifChooser(props: {
         <>
           <p class="hint" role="status">
             {found.length} of {classes.length} motifs
+            {search.trim() !== "" && found.length > 0 && ". Enter chooses the first."}
           </p>
           <ul class="checklist" tabIndex={0} aria-label="Motifs">
             {found.slice(0, ROWS).map((motif) => (

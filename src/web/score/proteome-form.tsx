@@ -4,7 +4,7 @@ import { Combobox } from "../components/combobox.tsx";
 import { type Choices, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
 import { rememberProteome } from "./job.ts";
@@ -90,9 +90,9 @@ export function ProteomeForm({ proteome, initial }: { proteome: Proteome; initia
 function organismChoices({ families, organisms }: Proteome): Choices {
   const named = organisms.flatMap(({ name, taxon, proteins }) => {
     const value = taxon === null ? name : String(taxon);
-    return value === null ? [] : [{ value, name: `${name ?? value}, ${formatCount(proteins)} proteins` }];
+    return value === null ? [] : [{ value, name: `${name ?? value}, ${pluralize(proteins, "protein")}` }];
   });
-  return [{ value: "", name: `All, ${formatCount(families)} proteins` }, ...named];
+  return [{ value: "", name: `All, ${pluralize(families, "protein")}` }, ...named];
 }
 
 const ClassField = (props: {

@@ -1,4 +1,3 @@
-import { isDisordered } from "../../scoring/table/match-values.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { findVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
@@ -26,7 +25,7 @@ const MAX_RESIDUES = 14;
 const MIN_WIDTH = 3;
 
 /** Columns that are shown by default. */
-const COLUMNS = ["accession", "verdict", "start", "disorder", "kept", "z", "overall_p", "probability", "q"];
+const COLUMNS = ["accession", "start", "disorder", "verdict", "kept", "overall_p", "q"];
 
 const pageColumns = (search: Search): Record<string, PageColumn<Match>> => ({
   accession: { cell: (match) => <ProteinLink search={search} match={match} /> },
@@ -41,7 +40,7 @@ const pageColumns = (search: Search): Record<string, PageColumn<Match>> => ({
       </>
     ),
   },
-  disorder: { title: "Place", cell: (match) => <Place of={match} />, phone: "hide" },
+  disorder: { title: "In the protein", cell: (match) => <Place of={match} />, phone: "hide" },
 });
 
 /** A page of the matches of a search, with filters and downloads of all; each row leads to scoring its protein. */
@@ -154,8 +153,6 @@ const Place = ({ of: match }: { of: Match }) => (
         rx="1.5"
       />
     </svg>
-    <small class="second-line">
-      {isDisordered(match) ? "disordered" : "ordered"} {decimal(match.disorder)}
-    </small>
+    <small class="second-line">{match.disorder != null && `disorder ${decimal(match.disorder)}`}</small>
   </>
 );

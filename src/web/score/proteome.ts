@@ -53,9 +53,10 @@ export const scoreQuery = ({ motifClass, expression }: Search, { accession }: Pr
 export function searchAnswer({ matches, matching, labels }: Search): string {
   if (matches === 0) return "No protein has this motif.";
   const count = (verdict: MatchVerdict): number => labels.find(({ value }) => value === verdict)?.count ?? 0;
-  const [likely, possible] = [count("likely functional"), count("possible")];
+  const [known, likely, possible] = [count("known instance"), count("likely functional"), count("possible")];
   const found = `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`;
-  if (likely + possible === 0)
+  if (known + likely + possible === 0)
     return `${found}: none is likely functional or possible. The first ones are the best candidates.`;
-  return `${found}: ${likely} likely functional, ${possible} possible.`;
+  const instances = known > 0 ? `${pluralize(known, "known instance")}, ` : "";
+  return `${found}: ${instances}${likely} likely functional, ${possible} possible.`;
 }

@@ -7,7 +7,7 @@ import { jobPath } from "./job.ts";
 import { shorten } from "./result.ts";
 
 /** Columns that are shown by default. */
-const COLUMNS = ["start", "verdict", "z", "overall_p", "probability", "kept", "cs"];
+const COLUMNS = ["start", "verdict", "kept", "overall_p"];
 
 /** All matches of a result; the residues of a row are a link to its match. */
 export function ResultMatches(props: {

@@ -182,22 +182,41 @@ export function roundedParts(values: readonly number[], sum: number): number[] {
   return parts.map((part) => part / 100 + 0);
 }
 
-/** The result in one sentence. */
+/** The verdict on the only match, as the end of a sentence. */
+const ONLY: Readonly<Record<MatchVerdict, string>> = {
+  "known instance": "is a known instance",
+  "likely functional": "is likely functional",
+  possible: "is possibly functional",
+  "no evidence": "shows no evidence of function",
+  "not scored": "could not be scored",
+};
+
+/** The verdicts on all matches in a sentence; each known instance counts once. @param where the only likely match */
+export function countVerdicts(matches: readonly Pick<MatchRow, "verdict" | "notes">[], where = ""): string {
+  const verdicts = matches.map(findVerdict);
+  if (verdicts.length === 1) return `The only match ${ONLY[verdicts[0]]}${where}.`;
+  const count = (wanted: MatchVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const [known, likely, possible] = [count("known instance"), count("likely functional"), count("possible")];
+  const others = verdicts.length - known;
+  const rest = `likely functional${where}${possible > 0 ? `, ${formatCount(possible)} possible` : ""}`;
+  const verb = likely > 1 ? "are" : "is";
+  if (known === 0)
+    return `${likely > 0 ? formatCount(likely) : "None"} of ${formatCount(others)} matches ${verb} ${rest}.`;
+  const instances = pluralize(known, "known instance");
+  if (others === 0) return `${instances}.`;
+  if (others === 1)
+    return `${instances}; the other match ${ONLY[verdicts.find((verdict) => verdict !== "known instance")!]}${where}.`;
+  return `${instances}; of the other ${formatCount(others)} matches, ${likely > 0 ? formatCount(likely) : "none"} ${verb} ${rest}.`;
+}
+
+/** The result in one sentence, or two without homologs. */
 export function answer(matches: readonly NumberedMatch[]): string {
-  const isOnly = matches.length === 1;
-  const total = isOnly ? "the only match" : `${formatCount(matches.length)} matches`;
-  const list = (wanted: MatchVerdict): NumberedMatch[] =>
-    matches.filter((match) => findVerdict(match) === wanted);
-  const [known, likely] = [list("known instance"), list("likely functional")];
-  if (known.length > 0) {
-    const rest = likely.length > 0 ? `, ${formatCount(likely.length)} likely functional` : "";
-    const subject = isOnly ? "The only match" : `${formatCount(known.length)} of ${total}`;
-    return `${subject} ${known.length === 1 ? "is a known instance" : "are known instances"}${rest}.`;
-  }
-  if (likely.length === 0)
-    return isOnly ? "The only match is not likely functional." : `None of ${total} is likely functional.`;
-  const subject = isOnly ? "The only match" : `${formatCount(likely.length)} of ${total}`;
-  const [{ text, start, end }] = likely;
-  const where = likely.length === 1 ? `: ${shorten(text, 24)} at ${start}–${end}` : "";
-  return `${subject} ${likely.length === 1 ? "is" : "are"} likely functional${where}.`;
+  const likely = matches.filter((match) => findVerdict(match) === "likely functional");
+  const [{ text, start, end } = { text: "", start: 0, end: 0 }] = likely;
+  const sentence = countVerdicts(
+    matches,
+    likely.length === 1 ? `: ${shorten(text, 24)} at ${start}–${end}` : "",
+  );
+  const isContext = matches.every(({ homologs, z }) => homologs === 0 && z !== null);
+  return isContext ? `${sentence} Without homologs, only disorder and position count.` : sentence;
 }

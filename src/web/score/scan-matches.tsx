@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { ScanMatch } from "../../scoring/index.ts";
 import { isKnown } from "../../scoring/table/match-values.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
@@ -10,7 +11,7 @@ import { shorten } from "./result.ts";
 import { findRegion, findType, TYPES } from "./scan.ts";
 
 /** Columns that are shown by default. */
-const COLUMNS = ["motif", "verdict", "start", "kept", "z", "overall_p", "probability", "q"];
+const COLUMNS = ["motif", "start", "verdict", "kept", "overall_p", "q"];
 
 interface Props<Row> {
   view: MatchView<Row>;
@@ -29,44 +30,58 @@ export const ScanMatches = <Row extends ScanMatch>({
   download,
   findJob,
   findProtein,
-}: Props<Row>) => (
-  <MatchTable
-    table={MATCH_TABLES.scan}
-    title="Matches"
-    caption="Matches of all motif classes"
-    view={view}
-    all={matches}
-    rowKey={(match) => `${findJob(match)} ${match.number}`}
-    first={100}
-    columns={COLUMNS}
-    own={{
-      motif: {
-        title: "Motif class",
-        cell: (match) => (
-          <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
-            {findProtein && <b>{findProtein(match)}: </b>}
-            {match.motif}
-            <small class="second-line">
-              {TYPES[findType(match)].name}, group {match.group}
-              {match.isBest && ", best"}
-              <span class="unseen">{` at ${match.start}`}</span>
-            </small>
-            <KnownTag match={match} />
-          </a>
-        ),
-      },
-      start: { title: "Match", cell: (match) => <Place of={match} /> },
-    }}
-    download={{ ...download, others: { json: { title: "JSON", extension: "json" } } }}
-  />
-);
+}: Props<Row>) => {
+  const groups = useMemo(() => Map.groupBy(matches, groupKey), [matches]);
+  return (
+    <MatchTable
+      table={MATCH_TABLES.scan}
+      title="Matches"
+      caption="Matches of all motif classes"
+      view={view}
+      all={matches}
+      rowKey={(match) => `${findJob(match)} ${match.number}`}
+      first={100}
+      columns={COLUMNS}
+      own={{
+        motif: {
+          title: "Motif class",
+          cell: (match) => (
+            <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
+              {findProtein && <b>{findProtein(match)}: </b>}
+              {match.motif}
+              <small class="second-line">
+                {TYPES[findType(match)].name}
+                <Overlap of={match} group={groups.get(groupKey(match)) ?? []} />
+                <span class="unseen">{` at ${match.start}`}</span>
+              </small>
+              <KnownTag match={match} />
+            </a>
+          ),
+        },
+        start: { title: "Match", cell: (match) => <Place of={match} /> },
+      }}
+      download={{ ...download, others: { json: { title: "JSON", extension: "json" } } }}
+    />
+  );
+};
+
+/** Groups of several proteins have the same numbers. */
+const groupKey = ({ group, of = 0 }: ScanMatch & { of?: number }): string => `${of} ${group}`;
+
+/** Says which of the matches with the same residues, by half of the shorter one, is the best. */
+function Overlap({ of: { isBest }, group }: { of: ScanMatch; group: readonly ScanMatch[] }) {
+  if (group.length < 2) return null;
+  if (isBest) return <>, best of {group.length} overlapping</>;
+  const best = group.find((match) => match.isBest);
+  return <span title={best && `${best.motif} at ${best.start}–${best.end} is better`}>, overlapping</span>;
+}
 
 function Place({ of: match }: { of: ScanMatch }) {
   const region = findRegion(match);
   return (
     <>
       <code>{shorten(match.text, 14)}</code>
-      <small class="second-line">
+      <small class="second-line wrap">
         {match.start}–{match.end}
         {region && `, ${region}`}
         {match.notes?.domains.map((domain) => `, ${shorten(domain, 30)}`)}

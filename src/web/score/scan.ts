@@ -1,8 +1,9 @@
 import type { ClassType, Scan, ScanMatch } from "../../scoring/index.ts";
 import { CLASS_TYPES, isDisordered } from "../../scoring/table/match-values.ts";
-import { findVerdict, type MatchVerdict, STRICT_Q } from "../../scoring/table/verdict.ts";
-import { pluralize } from "../format.tsx";
+import { STRICT_Q } from "../../scoring/table/verdict.ts";
+import { formatCount } from "../format.tsx";
 import { call } from "../request.ts";
+import { countVerdicts } from "./result.ts";
 
 /** A scan, as `GET /api/scoring/jobs/{id}/scan` returns it. */
 export type { Scan, ScanMatch };
@@ -37,18 +38,11 @@ export function findRegion(match: ScanMatch): string | null {
   return value === null ? null : value ? "disordered" : "ordered";
 }
 
-/** The scan in one sentence. */
+/** The scan in two sentences. */
 export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">): string {
-  const count = (verdict: MatchVerdict): number =>
-    matches.filter((match) => findVerdict(match) === verdict).length;
-  const [known, likely, possible] = [count("known instance"), count("likely functional"), count("possible")];
   if (tested === 0) return "No match has a P value.";
   const standing = matches.filter(({ q }) => q != null && q <= STRICT_Q).length;
-  const instances =
-    known > 0 ? ` ${pluralize(known, "match is a known instance", "matches are known instances")}.` : "";
-  const after =
-    standing > 0
-      ? ` ${standing} ${standing === 1 ? "stands" : "stand"} out against all ${tested} tests (q ≤ ${STRICT_Q}).`
-      : ` None stands out against all ${tested} tests (q ≤ ${STRICT_Q}).`;
-  return `${likely} of ${tested} matches ${likely === 1 ? "is" : "are"} likely functional, ${possible} possible.${instances}${after}`;
+  const subject = standing === 0 ? "None stands" : standing === 1 ? "1 stands" : `${standing} stand`;
+  const against = tested === 1 ? "" : ` against all ${formatCount(tested)} tests`;
+  return `${countVerdicts(matches)} ${subject} out${against} (q ≤ ${STRICT_Q}).`;
 }

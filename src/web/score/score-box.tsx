@@ -47,6 +47,14 @@ function shownText(text: string): string {
   return [name, sequence && `${formatCount(sequence.length)} residues`].filter(Boolean).join(", ");
 }
 
+/** `TP53, Homo sapiens, P04637`; without a gene the accession comes first, and only once. */
+const optionText = (protein: ProteinObject): string =>
+  [
+    ...new Set(
+      [shortJobTitle({ protein, identifier: null }), protein.gene === null ? [] : protein.accession].flat(),
+    ),
+  ].join(", ");
+
 /** Scores one protein for a motif, or scans it for all. */
 export function ScoreBox() {
   const [chosen, setChosen] = useState(NOTHING);
@@ -150,7 +158,7 @@ function ProteinInput(props: {
         ? { text: option.sequences, shown: shownText(option.sequences) }
         : {
             text: option.accession,
-            shown: [shortJobTitle({ protein: option, identifier: null }), option.accession].join(", "),
+            shown: optionText(option),
           },
     );
   return (
@@ -187,7 +195,7 @@ function CorpusInUse() {
   const { value } = useLoaded("corpus", (signal) => call("GET /api/scoring/corpus", { signal }));
   return value ? (
     <span class="hint">
-      Homologs come from {value.name}, {formatCount(value.sequences)} proteins.
+      Homologs come from {value.name}, {pluralize(value.sequences, "protein")}.
     </span>
   ) : null;
 }

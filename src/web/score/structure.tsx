@@ -102,7 +102,7 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
           <p>
             {mayChange
               ? "No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental, up to 10 MB; it may be compressed with gzip."
-              : "No model. Only the owner of this job can add one."}
+              : "No model. Only the person who scored this protein can add one."}
           </p>
         )}
       </div>

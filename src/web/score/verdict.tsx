@@ -1,5 +1,6 @@
 import type { MatchRow } from "../../scoring/table/match-row.ts";
-import { type MatchVerdict, standsOut, VERDICTS } from "../../scoring/table/verdict.ts";
+import { findVerdict, type MatchVerdict, standsOut, VERDICTS } from "../../scoring/table/verdict.ts";
+import { pluralize } from "../format.tsx";
 import { conservationName, formatPValue, TONES } from "./result.ts";
 
 /** Glyphs on a grid of 12 × 12: full, half full, empty, dashed. */
@@ -15,27 +16,45 @@ export const VerdictGlyph = ({ verdict }: { verdict: MatchVerdict }) => (
   </svg>
 );
 
-export const VerdictTag = ({ verdict }: { verdict: MatchVerdict }) => (
-  <span class={`verdict tone-${TONES[verdict]}`}>
-    <VerdictGlyph verdict={verdict} />
-    {VERDICTS[verdict]}
-  </span>
-);
+type Reach = Pick<MatchRow, "verdict" | "notes" | "homologs" | "conservationLevel" | "z">;
 
-/** The numbers of homologs that have a match in place and nearby: "3 of 25", a bar, "12 nearby", and whether that is more than expected. */
+/** The verdict on a match; with a dashed border if it has too few homologs to judge conservation. */
+export const VerdictTag = ({ match }: { match: Reach }) => {
+  const verdict = findVerdict(match);
+  const isSparse = match.z != null && match.conservationLevel === "insufficient data";
+  return (
+    <>
+      <span class={`verdict tone-${TONES[verdict]}${isSparse ? " sparse" : ""}`}>
+        <VerdictGlyph verdict={verdict} />
+        {VERDICTS[verdict]}
+      </span>
+      {isSparse && (
+        <small class="second-line">
+          {match.homologs === 0 ? "by context alone" : `only ${pluralize(match.homologs, "homolog")}`}
+        </small>
+      )}
+    </>
+  );
+};
+
+/** Homologs for which the bar of those that keep a match has its full length. */
+const FULL_BAR = 20;
+
+/** The homologs that have a match in place and nearby: "3 of 25", a bar, longer with more homologs, "12 nearby", and whether that is more than expected. */
 export function Kept({
   match,
 }: {
   match: Pick<MatchRow, "kept" | "nearby" | "homologs" | "conservationLevel" | "z">;
 }) {
   const { kept = 0, nearby = 0, homologs } = match;
-  const part = (count: number): string => `${(100 * count) / homologs}%`;
+  const part = (count: number): string => `${(100 * count) / Math.max(homologs, FULL_BAR)}%`;
   return (
     <span class="kept">
       {homologs > 0 && (
         <>
           {kept} of {homologs}
           <svg class="kept-bar" height="4" aria-hidden="true">
+            <rect class="reached" width={part(homologs)} height="4" />
             <rect width={part(kept)} height="4" />
             <rect class="nearby" x={part(kept)} width={part(nearby)} height="4" />
           </svg>
@@ -53,7 +72,7 @@ export const QValue = ({ match }: { match: Pick<MatchRow, "q" | "qIs"> }) => {
   return (
     <>
       {formatPValue({ p: match.q, is: match.qIs })}
-      {level && <small class="second-line nowrap">{`stands out (${level})`}</small>}
+      {level && <small class="second-line wrap">{`stands out (${level.replaceAll(" ", "\u00A0")})`}</small>}
     </>
   );
 };
@@ -69,6 +88,9 @@ export function VerdictChips<Kind extends string>(props: {
       {[...props.counts].map(([kind, count]) => {
         const verdict = kind in VERDICTS ? (kind as unknown as MatchVerdict) : null;
         const isChosen = kind === props.chosen;
+        // Many servers know no instances, and most matches can be scored.
+        if (count === 0 && !isChosen && (verdict === "known instance" || verdict === "not scored"))
+          return null;
         return (
           <button
             key={kind}
