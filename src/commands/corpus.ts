@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
+import { pluralize } from "../platform/words.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import { type Corpora, findProteins, isEarlierFormat } from "../scoring/index.ts";
@@ -121,8 +122,15 @@ function find(call: Call): Promise<void> {
     const limit = Number(call.value("--limit") ?? 20);
     const found = findProteins(corpora.openActive(), call.operands.join(" "), limit);
     if (call.value("--format") === "json") return call.printJson(found);
-    const { total, results } = found;
-    if (total === 0) throw new Problem("not_found", "No protein of the active corpus has these words.");
+    const { total, results, near, searched } = found;
+    if (total === 0) {
+      const names = near.map(({ accession, entryName, gene, organism }) =>
+        [gene ?? entryName, organism, accession].filter(Boolean).join(" "),
+      );
+      const offer = names.length > 0 ? ` Near misses: ${names.join("; ")}.` : "";
+      const size = pluralize(searched, "protein");
+      throw new Problem("not_found", `No protein of the active corpus (${size}) has these words.${offer}`);
+    }
     const rows = results.map(({ accession, entryName, gene, name, organism, length }) =>
       [accession, entryName, gene, name, organism, String(length)].map((cell) => cell ?? ""),
     );

@@ -79,6 +79,7 @@ export type { PackedCorpus } from "./corpus-builder.ts";
 export { CORPUS_VERSION } from "./corpus-format.ts";
 export { CorpusHasher, openCorpus } from "./corpus.ts";
 export type { Corpus } from "./corpus.ts";
+export { firstNotBelow } from "./name-index.ts";
 export { identifyProtein, proteinsNamed } from "./name-lookup.ts";
 export type { IdentifiedProtein } from "./name-lookup.ts";
 export { searchNames } from "./name-search.ts";

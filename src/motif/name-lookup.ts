@@ -15,13 +15,36 @@ export function proteinsNamed(corpus: Corpus, name: string): number[] {
   if (byAccession !== undefined) return species.length === 0 ? [byAccession] : [];
   const key = identifier.toLowerCase();
   const { entryNames, genes } = corpus.names;
-  const named = exactly(entryNames, key);
   const words = corpus.names.speciesWords();
   const readSpeciesWords = (index: number): string => words[corpus.species(index)] ?? "";
-  return (named.length > 0 ? named : exactly(genes, key))
-    .filter((index) => species.every((word) => readSpeciesWords(index).includes(` ${word.toLowerCase()} `)))
-    .toSorted((a, b) => speciesRank(readSpeciesWords(a)) - speciesRank(readSpeciesWords(b)) || a - b);
+  const ofSpecies = (proteins: readonly number[]): number[] =>
+    proteins
+      .filter((index) => species.every((word) => readSpeciesWords(index).includes(` ${word.toLowerCase()} `)))
+      .toSorted((a, b) => speciesRank(readSpeciesWords(a)) - speciesRank(readSpeciesWords(b)) || a - b);
+  const named = exactly(entryNames, key);
+  const found = ofSpecies(named.length > 0 ? named : exactly(genes, key));
+  return found.length > 0 || species.length === 0 ? found : ofSpecies(proteinsNamedAlike(corpus, key));
 }
+
+/**
+ * Proteins whose entry names begin as those with a gene, or with `V` and the gene: UniProt names orthologs alike
+ * (`P53_MOUSE` for TP53, of P53_HUMAN), and proteins of viruses such as E7 `VE7_HPV16`. Headers often lack the gene.
+ * @param gene in lower case
+ */
+export function proteinsNamedAlike(corpus: Corpus, gene: string): number[] {
+  const { entryNames, genes } = corpus.names;
+  const stems = exactly(genes, gene)
+    .slice(0, MAX_NAMESAKES)
+    .flatMap((index) => corpus.identity(index).entryName?.toLowerCase().split("_")[0] ?? []);
+  return [...new Set([...stems, `v${gene}`])].flatMap((stem) => {
+    const [from, to] = [`${stem}_`, `${stem}_\uffff`].map((word) =>
+      firstNotBelow(entryNames.count, entryNames.key, word),
+    );
+    return Array.from(entryNames.proteins(from, to));
+  });
+}
+/** Proteins with a gene whose entry names are read. */
+const MAX_NAMESAKES = 50;
 
 function exactly({ count, key, proteins }: SortedKeys, word: string): number[] {
   const from = firstNotBelow(count, key, word);

@@ -1,6 +1,7 @@
 import type { Corpus } from "./corpus.ts";
 import type { ProteinIdentity } from "./header.ts";
 import { splitWords } from "./name-index-builder.ts";
+import { proteinsNamedAlike } from "./name-lookup.ts";
 import { firstNotBelow, type SortedKeys } from "./name-index.ts";
 import { KNOWN_SPECIES } from "./species.ts";
 
@@ -15,6 +16,7 @@ const POINTS = {
   accession: [220, 60],
   entryName: [200, 80],
   gene: [180, 90],
+  alike: [160],
   species: [120, 20],
   word: [50, 30],
 } as const;
@@ -29,7 +31,7 @@ const placeByTaxon = new Map(KNOWN_SPECIES.map(({ taxon }, i) => [String(taxon),
 
 /**
  * Proteins that every word of a text finds: by accession, entry name, gene, word of the name, or species (scientific or
- * English name, mnemonic, taxon), or the beginning of one of them. Best first: exact identifiers, then beginnings of
+ * English name, mnemonic, taxon), or the beginning of one of them; by a gene also proteins with such entry names. Best first: exact identifiers, then beginnings of
  * identifiers, then words of the name; among equals by species, the most studied first.
  */
 export function searchNames(
@@ -86,6 +88,7 @@ function scoreNames(corpus: Corpus, word: string): Uint8Array {
     awardPoints(points, names.accessions, spelling, POINTS.accession);
   awardPoints(points, names.entryNames, lower, POINTS.entryName);
   awardPoints(points, names.genes, lower, POINTS.gene);
+  for (const i of proteinsNamedAlike(corpus, lower)) points[i] = Math.max(points[i], POINTS.alike[0]);
   const parts = splitWords(word);
   if (parts.length === 1) {
     awardPoints(points, names.words, parts[0], POINTS.word);

@@ -11,7 +11,7 @@ browserTest("finds a protein by gene and species while one types, and scores it"
       options.filter((each) => each.checkVisibility()).map((each) => (each as HTMLElement).innerText),
     );
   await fill(page, "Find a protein", "unicorn");
-  await seeText(page, "No protein of the corpus has these words.");
+  await seeText(page, "None of the 496 proteins of the corpus has this word.");
   await fill(page, "Find a protein", "p53");
   await seeText(page, "more. Add a word, such as a species.");
   await fill(page, "Find a protein", "TP53 hum");
@@ -35,7 +35,10 @@ browserTest("finds a protein by gene and species while one types, and scores it"
   await choose(page, "Find a protein", "cellular tumor antigen", "Cellular tumor antigen p53");
   await seeText(page, "Cellular tumor antigen p53, TP53, Homo sapiens, P04637, 393 residues");
   await fill(page, "Sequence, FASTA or accession", "TP53");
-  await seeText(page, "The corpus has no protein with the accession TP53. Did you mean one of these?");
+  await seeText(
+    page,
+    "None of the 496 proteins of the corpus has the accession TP53. Did you mean one of these?",
+  );
   await press(page, "button", "TP53 Homo sapiens");
   await seeText(page, "P04637, 393 residues");
   await fill(page, "Search motifs", "MDM2");

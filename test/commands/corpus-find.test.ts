@@ -18,7 +18,12 @@ test("labd corpus find lists proteins by gene, name and species", async () => {
   const none = await find("p53", "unicorn");
   expect([none.code, none.stderr]).toEqual([
     expect.any(Number),
-    expect.stringContaining("No protein of the active corpus"),
+    expect.stringContaining(
+      "No protein of the active corpus (496 proteins) has these words. Near misses: TP53 Homo sapiens P04637; P53_MOUSE Mus musculus P02340;",
+    ),
   ]);
   expect(none.code).not.toBe(0);
+  expect((await find("tp53", "mouse")).stdout).toContain("P53_MOUSE");
+  expect((await find("e7", "papillomavirus")).stdout).toContain("VE7_HPV16");
+  expect((await find("TP35")).stderr).toContain("Near misses: TP53 Homo sapiens P04637");
 });

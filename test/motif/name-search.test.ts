@@ -26,6 +26,10 @@ MK
 MK
 >NP_000537.3 cellular tumor antigen p53 isoform a [Homo sapiens]
 MK
+>Q29537 P53_CANLF OS=Canis lupus familiaris OX=9615
+MK
+>P03129 VE7_HPV16 OS=Human papillomavirus type 16
+MK
 >bare
 MK
 `;
@@ -42,6 +46,8 @@ test.each([
   ["tp53 mouse", "P02340"],
   ["TP53 Homo sapiens", "P04637"],
   ["TP53 10116"],
+  // Without a gene of the species, entry names like that of the gene's human protein.
+  ["TP53 dog", "Q29537"],
   ["P04637 mouse"],
   // Not a beginning, and not a word of a name.
   ["TP5"],
@@ -55,12 +61,15 @@ test.each([
 
 describe("searchNames", () => {
   const rows: [text: string, found: string[]][] = [
-    ["TP53", ["P04637", "P02340", "Q12888"]],
-    ["tp53", ["P04637", "P02340", "Q12888"]],
+    ["TP53", ["P04637", "P02340", "Q29537", "Q12888"]],
+    ["tp53", ["P04637", "P02340", "Q29537", "Q12888"]],
+    ["TP53 canlf", ["Q29537"]],
+    ["E7", ["P03129"]],
+    ["e7 papillomavirus", ["P03129"]],
     ["P53_HUMAN", ["P04637"]],
     ["P04637", ["P04637"]],
     ["p04637", ["P04637"]],
-    ["P0", ["P04637", "P02340", "P0A6F5"]],
+    ["P0", ["P04637", "P02340", "P0A6F5", "P03129"]],
     ["cellular tumor antigen", ["P04637", "NP_000537.3", "P02340"]],
     ["cellular tumor ant", ["P04637", "NP_000537.3", "P02340"]],
     ["antigen tumor", ["P04637", "NP_000537.3", "P02340"]],
@@ -87,12 +96,12 @@ describe("searchNames", () => {
 
   test("prefers species to words of names", () => {
     expect(find("human").indexOf("P04637")).toBeLessThan(find("human").indexOf("Q9Y0H4"));
-    expect(find("human")).toHaveLength(6);
+    expect(find("human")).toHaveLength(7);
   });
 
   test("a search returns the names in the header and the total number", () => {
     const { total, proteins } = searchNames(corpus, "TP53", 1);
-    expect(total).toBe(3);
+    expect(total).toBe(4);
     expect(proteins).toEqual([
       {
         index: 1,

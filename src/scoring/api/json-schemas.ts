@@ -231,6 +231,8 @@ export const ProteinsSchema = object(
   {
     total: count("Number of proteins found."),
     results: list(ProteinSchema, "Best first."),
+    near: list(ProteinSchema, "If none is found: near misses."),
+    searched: count("Proteins of the corpus."),
   },
   "Proteins of the corpus in use.",
 );

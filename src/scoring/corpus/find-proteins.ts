@@ -1,4 +1,12 @@
-import { type Corpus, decode, type ProteinIdentity, proteinsNamed, searchNames } from "../../motif/index.ts";
+import {
+  type Corpus,
+  decode,
+  firstNotBelow,
+  type ProteinIdentity,
+  proteinsNamed,
+  searchNames,
+} from "../../motif/index.ts";
+import { nearest } from "../../problem.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 
 /** A protein of a corpus by its place in it. */
@@ -7,10 +15,42 @@ export function summarize(corpus: Corpus, index: number): ProteinObject {
   return toProteinObject({ ...corpus.identity(index), length });
 }
 
-/** Proteins by name, gene or species. */
+/** Near misses that are offered. */
+const MAX_NEAR = 5;
+/** Names among which near misses are sought; Swiss-Prot has more genes with some first letters. */
+const MAX_COMPARED = 20_000;
+
+/** Proteins by name, gene or species; if nothing has all words, `near` are those without one of them or with similar ones. */
 export function findProteins(corpus: Corpus, query: string, limit: number) {
   const { total, proteins } = searchNames(corpus, query, limit);
-  return { total, results: proteins.map(toProteinObject) };
+  const near = total === 0 ? nearMisses(corpus, query) : [];
+  return { total, results: proteins.map(toProteinObject), near, searched: corpus.sequenceCount };
+}
+
+function nearMisses(corpus: Corpus, query: string): ProteinObject[] {
+  const words = query
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .slice(0, 8);
+  const texts =
+    words.length === 1
+      ? similarNames(corpus, words[0])
+      : words.map((left) => words.filter((word) => word !== left).join(" "));
+  const found = texts.flatMap((text) => searchNames(corpus, text, MAX_NEAR).proteins);
+  const unique = new Map(found.map((one) => [one.index, one]));
+  return Array.from(unique.values(), toProteinObject).slice(0, MAX_NEAR);
+}
+
+/** Genes and entry names that differ by a few letters, but not in the first one. */
+function similarNames({ names: { genes, entryNames } }: Corpus, word: string): string[] {
+  const first = word.charAt(0).toLowerCase();
+  const similar = new Set<string>();
+  for (const { count, key } of [genes, entryNames]) {
+    const from = firstNotBelow(count, key, first);
+    for (let i = from; i < count && i < from + MAX_COMPARED && key(i).startsWith(first); i++)
+      if (Math.abs(key(i).length - word.length) < 3) similar.add(key(i));
+  }
+  return nearest(word, similar);
 }
 
 /**

@@ -7,6 +7,8 @@ import { pause, useLoaded } from "./loaded.tsx";
 export interface Found<Option> {
   options: readonly Option[];
   note?: string | undefined;
+  /** The options do not match the text: the note comes first, and Enter chooses none unless it is highlighted. */
+  areNear?: boolean;
 }
 
 export interface ComboboxProps<Option> extends FieldProps {
@@ -28,11 +30,11 @@ export interface ComboboxProps<Option> extends FieldProps {
 
 /** Milliseconds after the last key. */
 const PAUSE = 120;
-const NONE: readonly never[] = [];
+const NONE: Found<never> = { options: [] };
 
 /** Chooses an option by typing: a combobox with a list (WAI-ARIA 1.2). */
 export function Combobox<Option>(props: ComboboxProps<Option>) {
-  const { label, optionKey, allowsTypedOnly = false } = props;
+  const { allowsTypedOnly = false } = props;
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [isAsked, setAsked] = useState(false);
@@ -41,13 +43,13 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
     if (text !== null) await pause(PAUSE, signal);
     return props.search(text ?? "", signal);
   });
-  const options = found.error === undefined ? (found.value?.options ?? NONE) : NONE;
+  const { options, areNear = false } = (found.error === undefined && found.value) || NONE;
   // A choice among earlier options does not count.
   const [highlight, setHighlight] = useState<{ options: readonly Option[]; index: number }>({
     options,
     index: -1,
   });
-  const first = allowsTypedOnly && options.length > 0 ? 0 : -1;
+  const first = allowsTypedOnly && options.length > 0 && !areNear ? 0 : -1;
   const active = highlight.options === options ? highlight.index : first;
   const note = found.error instanceof Error ? found.error.message : describeState(found.value, found.busy);
   const close = (): void => {
@@ -119,40 +121,60 @@ export function Combobox<Option>(props: ComboboxProps<Option>) {
               onBlur={onBlur}
               onKeyDown={onKeyDown}
             />
-            <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
-              {options.map((option, i) => [
-                <Heading
-                  key={`${optionKey(option)} heading`}
-                  of={options}
-                  index={i}
-                  optionHeading={props.optionHeading}
-                />,
-                <li
-                  key={optionKey(option)}
-                  id={`${id}-${i}`}
-                  role="option"
-                  aria-selected={i === active}
-                  // Runs before the input loses the focus.
-                  onMouseDown={(event) => {
-                    event.preventDefault();
-                    choose(option);
-                  }}
-                >
-                  {props.children(option)}
-                </li>,
-              ])}
-              {note !== undefined && (
-                <li role="option" aria-disabled="true" aria-selected="false">
-                  <small>{note}</small>
-                </li>
-              )}
-            </ul>
+            <Options {...{ id, isOpen, options, active, note, areNear, choose }} of={props} />
           </>
         )}
       </Field>
     </div>
   );
 }
+
+function Options<Option>(props: {
+  id: string;
+  isOpen: boolean;
+  options: readonly Option[];
+  active: number;
+  note: string | undefined;
+  areNear: boolean;
+  choose: (option: Option) => void;
+  of: ComboboxProps<Option>;
+}) {
+  const { id, options, active, note, areNear, choose, of } = props;
+  return (
+    <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${of.label}`} hidden={!props.isOpen}>
+      {areNear && <Note text={note} />}
+      {options.map((option, i) => [
+        <Heading
+          key={`${of.optionKey(option)} heading`}
+          of={options}
+          index={i}
+          optionHeading={of.optionHeading}
+        />,
+        <li
+          key={of.optionKey(option)}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === active}
+          // Runs before the input loses the focus.
+          onMouseDown={(event) => {
+            event.preventDefault();
+            choose(option);
+          }}
+        >
+          {of.children(option)}
+        </li>,
+      ])}
+      {!areNear && <Note text={note} />}
+    </ul>
+  );
+}
+
+const Note = ({ text }: { text: string | undefined }) =>
+  text === undefined ? null : (
+    <li role="option" aria-disabled="true" aria-selected="false">
+      <small>{text}</small>
+    </li>
+  );
 
 /** A heading where another group of options begins. */
 function Heading<Option>({

@@ -1,23 +1,21 @@
 import { Combobox, type Found } from "../components/combobox.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 import type { ProteinObject } from "../../scoring/index.ts";
 
 const MOST = 10;
 
-interface Proteins {
-  total: number;
-  results: ProteinObject[];
-}
-
-const find = (query: string, limit: number, signal: AbortSignal): Promise<Proteins> =>
+const find = (query: string, limit: number, signal: AbortSignal) =>
   call("GET /api/scoring/proteins", { query: { query: query.slice(0, 200), limit }, signal });
 
 /** Proteins of the corpus with these words, as a combobox shows them. */
 export async function findProteins(text: string, signal: AbortSignal): Promise<Found<ProteinObject>> {
-  const { total, results } = await find(text, MOST, signal);
-  return { options: results, note: describeFound(total, results.length) };
+  const { total, results, near, searched } = await find(text, MOST, signal);
+  if (total > 0) return { options: results, note: describeFound(total, results.length) };
+  const offer = near.length > 0 ? " Near misses:" : "";
+  const note = `None of the ${pluralize(searched, "protein")} of the corpus has ${/\s/.test(text.trim()) ? "all these words" : "this word"}.${offer}`;
+  return { options: near, note, areNear: true };
 }
 
 /** Finds a protein of the corpus by name, gene, species or accession. */
@@ -45,7 +43,6 @@ export const ProteinOption = ({ of }: { of: ProteinObject }) => (
 );
 
 function describeFound(total: number, shown: number): string | undefined {
-  if (total === 0) return "No protein of the corpus has these words.";
   return total > shown ? `${formatCount(total - shown)} more. Add a word, such as a species.` : undefined;
 }
 
@@ -85,11 +82,12 @@ export function CorpusProtein({
         <ProteinDetails of={found} />
       </>
     );
+  const near = [...value.results, ...value.near].slice(0, 3);
   return (
     <>
-      The corpus has no protein with the accession {wanted}.
-      {value.results.length > 0 && " Did you mean one of these?"}
-      {value.results.slice(0, 3).map((protein) => (
+      None of the {pluralize(value.searched, "protein")} of the corpus has the accession {wanted}.
+      {near.length > 0 && " Did you mean one of these?"}
+      {near.map((protein) => (
         <button
           key={protein.accession}
           type="button"
