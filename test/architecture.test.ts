@@ -15,6 +15,8 @@ interface Rule {
 const SERVICES = ["src/scoring/index.ts", "src/inventory/index.ts"];
 const PLATFORM = ["src/platform", "src/problem.ts"];
 const TASKS = "src/tasks";
+/** Trees and what follows from them, which pages of stored results compute, too. */
+const TREES = ["src/motif/rooted-tree.ts", "src/motif/orthology.ts", "src/motif/history.ts"];
 const RECORD_DECLARATIONS = ["src/inventory/model", "src/inventory/resources"];
 
 /** Folders of the scoring service, from the lowest: each may use those before it. And the packages that it may import. */
@@ -58,7 +60,10 @@ const RULES: Record<string, Rule> = {
   },
   ...SCORING_RULES,
   // The registry of columns, filters and formats of matches, which pages import.
-  "src/scoring/table": { files: ["src/motif/options.ts", "src/motif/match-disorder.ts"], packages: [] },
+  "src/scoring/table": {
+    files: ["src/motif/options.ts", "src/motif/match-disorder.ts", ...TREES],
+    packages: [],
+  },
   // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.
   "src/inventory": {
     files: [],
@@ -130,7 +135,7 @@ const RULES: Record<string, Rule> = {
     packages: ["preact"],
   },
   "src/web/score": {
-    files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table"],
+    files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table", ...TREES],
     packages: ["preact", "3dmol"],
   },
   "src/web/inventory": {

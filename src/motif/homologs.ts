@@ -73,7 +73,7 @@ export function findHomologs(
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
-    if (!equal(query, readResidues(corpus, hit.index))) others.push(hit);
+    if (!equalResidues(query, readResidues(corpus, hit.index))) others.push(hit);
     else if (corpus.species(hit.index) >= 0) represented.add(corpus.species(hit.index));
   }
 
@@ -149,7 +149,7 @@ export function countLeftOut(
 ): ExcludedHits {
   const admitted = new Set(homologs);
   const dissimilar = hits.filter(
-    ({ index }) => !admitted.has(index) && !equal(query, readResidues(corpus, index)),
+    ({ index }) => !admitted.has(index) && !equalResidues(query, readResidues(corpus, index)),
   );
   const { maxEValue, maxLength } = searchOptions(query, options);
   const longer = { maxEValue, exhaustive: false, minLength: maxLength + 1, maxLength: Infinity };
@@ -273,6 +273,7 @@ function alignHits(
   return out;
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
+/** True if two sequences of residue codes are equal. */
+export function equalResidues(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((code, i) => code === b[i]);
 }

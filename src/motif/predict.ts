@@ -1,17 +1,20 @@
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
-import type { ProteinIdentity } from "./header.ts";
+import { type ProteinIdentity, readHeader } from "./header.ts";
+import { addHistories } from "./history.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { isChosen } from "./homolog-choice.ts";
-import { countLeftOut, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
+import { countLeftOut, equalResidues, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
 import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
+import { addOrthology } from "./orthology.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
-import type { Hit } from "./search.ts";
+import { rootTree } from "./rooted-tree.ts";
+import { type Hit, readResidues } from "./search.ts";
 import { newick } from "./tree.ts";
 import { choiceWarnings, familyWarnings, leftOutWarnings, rowsWarning } from "./warnings.ts";
 
@@ -60,6 +63,7 @@ export function predict(
     found.map(({ row }) => row),
   );
   const aligned = found.map((hit, k) => ({ source: hit, homolog: measureHomolog(query, rows[k]) }));
+  const copies = hits.filter(({ index }) => equalResidues(query, readResidues(corpus, index)));
   return assemble({ request, query, patterns, options, report }, aligned, {
     corpus: {
       name: corpus.name,
@@ -69,6 +73,7 @@ export function predict(
     },
     countLeftOut: (homologs) =>
       countLeftOut(query, corpus, options, { hits, homologs: homologs.map(({ index }) => index) }),
+    organisms: copies.map(({ index }) => corpus.organism(index)),
     describe: (hit) => ({
       ...pickNames(corpus.identity(hit.index)),
       bitScore: rounded(hit.bitScore),
@@ -98,11 +103,11 @@ export function predictFromAlignment(
   const prediction = assemble({ request, query, patterns, options, report }, aligned, {
     corpus: null,
     countLeftOut: null,
-    describe: ({ name, description }) => ({
-      accession: name,
-      description: description ?? "",
-      organism: null,
-      gene: null,
+    organisms: [readRowName(request.rows[0]).organism],
+    describe: (row) => ({
+      accession: row.name,
+      description: row.description ?? "",
+      ...readRowName(row),
       bitScore: null,
       eValue: null,
     }),
@@ -110,6 +115,12 @@ export function predictFromAlignment(
   const leftOut = rows.length - prediction.homologs.length;
   if (leftOut > 0) prediction.warnings.push(rowsWarning(leftOut, rows.length, options));
   return prediction;
+}
+
+/** Organism and gene in the name of a row, read as a header; `/1-393` is the part of the protein. */
+function readRowName({ name, description = "" }: AlignedText): Pick<ProteinIdentity, "organism" | "gene"> {
+  const { organism, gene } = readHeader(`${name.replace(/\/\d+-\d+$/, "")} ${description}`);
+  return { organism, gene };
 }
 
 const pickNames = ({ accession, description, organism, gene }: ProteinIdentity) => ({
@@ -123,6 +134,8 @@ interface HomologSource<Source> {
   corpus: Prediction["corpus"];
   /** Counts the hits that are not among these homologs; null without a search. */
   countLeftOut: ((homologs: readonly Source[]) => ExcludedHits) | null;
+  /** Organisms that have the query itself; null for unknown ones. */
+  organisms: readonly (string | null)[];
   describe: (
     source: Source,
   ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue"> &
@@ -141,7 +154,7 @@ interface Job {
 function assemble<Source>(
   { request: { model, patterns: requests, knowledge = {} }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  { corpus, countLeftOut, describe }: HomologSource<Source>,
+  { corpus, countLeftOut, organisms, describe }: HomologSource<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
@@ -170,6 +183,7 @@ function assemble<Source>(
       weight: rounded(weight),
     };
   });
+  const root = rootTree(family.tree);
   const names = ["query", ...homologs.map(({ accession }) => accession)];
   const scored = patterns.map((pattern, i) => {
     const { features, classes, classModels } = knowledge;
@@ -179,7 +193,7 @@ function assemble<Source>(
     );
   });
   report("scores", 1);
-  return {
+  const prediction = {
     method: METHOD,
     model,
     queryLength: query.length,
@@ -195,6 +209,7 @@ function assemble<Source>(
       ...(leftOut ? leftOutWarnings(leftOut, options) : []),
     ],
   };
+  return addHistories(addOrthology(prediction, root, organisms), root);
 }
 
 function readPatterns(requests: readonly PatternRequest[]): Pattern[] {

@@ -34,6 +34,34 @@ export interface Homolog {
   eValue: number | null;
   /** Tree weight; near-identical sequences share theirs. */
   weight: number;
+  /** Relation to the query; null if the species is unknown, absent in results of earlier versions. */
+  relation?: Relation | null;
+}
+
+/** Whether the genes of a homolog and the query diverged when species did, or when a gene was duplicated. */
+export type Relation = "ortholog" | "paralog";
+
+/** A match in the orthologs or the paralogs that reach it. */
+export interface KeptIn {
+  homologs: number;
+  /** Those that keep it in place, or only nearby. */
+  kept: number;
+  nearby: number;
+  /** Conservation score over these alone, 0..1; null without any. */
+  score: number | null;
+}
+
+/** Where a match appeared and was lost along the tree, with the fewest changes. */
+export interface MatchHistory {
+  /** Whether the common ancestor had it; `undecided` if both need as many changes. */
+  ancestor: "had it" | "lacked it" | "undecided";
+  changes: {
+    kind: "gained" | "lost";
+    /** The homologs that show the change: indexes into `Prediction.homologs`. */
+    homologs: number[];
+    /** True if the query is one of those that gained it. */
+    query: boolean;
+  }[];
 }
 
 export interface HomologAtMatch {
@@ -96,6 +124,10 @@ export interface MatchScore {
    */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
+  /** The match in orthologs and in paralogs, and where it appeared and was lost; absent in results of earlier versions. */
+  orthologs?: KeptIn;
+  paralogs?: KeptIn;
+  history?: MatchHistory;
   /** The parts of z; absent if the match could not be scored. */
   contributions?: Contributions;
   warnings: string[];

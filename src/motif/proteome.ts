@@ -12,7 +12,7 @@ import type { MatchScore } from "./prediction.ts";
 import { readResidues } from "./search.ts";
 
 /** A match in a protein of a corpus, with the numbers of `predict`. */
-export interface ProteomeMatch extends Omit<MatchScore, "atHomologs"> {
+export interface ProteomeMatch extends Omit<MatchScore, "atHomologs" | "orthologs" | "paralogs" | "history"> {
   /** Index of the protein in the corpus. */
   protein: number;
   /** Mean predicted disorder of the match, 0..1. */

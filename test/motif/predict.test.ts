@@ -185,6 +185,7 @@ describe("an alignment from the user", () => {
         bitScore: null,
         eValue: null,
         weight: 1,
+        relation: null,
       },
     ]);
     expect(tree).toBe("(query:0,'it''s':0);");

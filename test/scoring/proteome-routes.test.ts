@@ -114,10 +114,15 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   });
   const expected = new Map(
     scored.flatMap(({ accession, prediction }) =>
-      prediction.patterns[0].matches.map(({ atHomologs: _atHomologs, ...one }) => [
-        `${accession.split("|").at(1) ?? accession} ${one.start}`,
-        one,
-      ]),
+      prediction.patterns[0].matches.map(
+        ({
+          atHomologs: _atHomologs,
+          orthologs: _orthologs,
+          paralogs: _paralogs,
+          history: _history,
+          ...one
+        }) => [`${accession.split("|").at(1) ?? accession} ${one.start}`, one],
+      ),
     ),
   );
   expect(expected.size).toBe(table.rows.length);

@@ -70,6 +70,18 @@ test("the random matches that each match used to have become those of the patter
   expect(currentPrediction(SAMPLE.prediction).patterns[1]).not.toHaveProperty("randomMatches");
 });
 
+test("results of earlier versions get the relation of homologs, and what orthologs keep", () => {
+  const { homologs, patterns } = currentPrediction(SAMPLE.prediction, "Homo sapiens");
+  expect(homologs.map(({ relation }) => relation)).toEqual(["ortholog", null, null]);
+  const [{ orthologs, paralogs }] = patterns[0].matches;
+  expect(orthologs).toEqual({ homologs: 1, kept: 1, nearby: 0, score: 1 });
+  expect(paralogs).toEqual({ homologs: 0, kept: 0, nearby: 0, score: null });
+  const mouse = currentPrediction(SAMPLE.prediction, "Mus musculus");
+  expect(mouse.homologs[0].relation).toBe("paralog");
+  // Later results have it.
+  expect(currentPrediction(mouse, "Homo sapiens").homologs).toEqual(mouse.homologs);
+});
+
 describe("rows", () => {
   const lines = print(SAMPLE, "tsv").split("\n");
 

@@ -188,12 +188,16 @@ test("keeps the order of the tree, and all rows without a tree", () => {
   const makeResult = (tree: string) =>
     ({
       alignment: { query: "MKT", rows: ["MKT", "M-T"], conservation: [1, 0.5, 1] },
-      homologs: [{ weight: 1 }, { weight: 2 }],
+      homologs: [
+        { accession: "a", weight: 1 },
+        { accession: "b", weight: 2 },
+      ],
       tree,
     }) as unknown as Result;
   const makeRows = (tree: string): number[] =>
     alignFamily(makeResult(tree)).tree.leaves.map(({ index }) => index);
-  expect(makeRows("(query:1,(b:1,a:1):1);")).toEqual([0, 1, 2]);
+  expect(makeRows("(b:1,(query:1,a:1):1);")).toEqual([0, 1, 2]);
+  expect(makeRows("(a:1,(query:1,b:1):1);")).toEqual([0, 2, 1]);
   expect(makeRows("")).toEqual([0, 1, 2]);
   expect(alignFamily(makeResult("")).weights).toEqual([1, 2]);
 });

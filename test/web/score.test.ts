@@ -6,7 +6,8 @@ import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { makeCalls } from "../../src/web/score/downloads.tsx";
 import { inOrder } from "../../src/web/score/order.ts";
 import { areaPath, findRegions, chooseTicks } from "../../src/web/score/track-geometry.ts";
-import { layout, parseNewick } from "../../src/web/score/newick.ts";
+import { parseNewick } from "../../src/motif/rooted-tree.ts";
+import { layout } from "../../src/web/score/tree-layout.ts";
 import { rarityText } from "../../src/web/score/motif-chooser.tsx";
 
 import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
@@ -159,19 +160,15 @@ test("the page has examples from the sample proteins", () => {
 });
 
 test("parses a tree with quoted names and draws it with the query at the top", () => {
-  const tree = parseNewick("((a:1,'b''s one':2):0.5,(query:0.25,c:-1):1)");
-  expect(tree.children[0].children[1]).toEqual({ name: "b's one", length: 2, children: [] });
-  const { leaves, forks, depth, branches } = layout(parseNewick("(q:1,((a:1,b:2):0.5,c:3):1)"));
-  expect(leaves.map(({ name, index }) => [name, index])).toEqual([
-    ["q", 0],
-    ["a", 1],
-    ["b", 2],
-    ["c", 3],
-  ]);
-  expect(depth).toBe(4);
-  expect(forks).toContainEqual({ depth: 1.5, top: 1, bottom: 2 });
+  const names = ["query", "c", "b's one", "a"];
+  const root = parseNewick("((a:1,'b''s one':2):0.5,(query:0.25,c:-1):0.25)", names);
+  const { leaves, forks, depth, branches } = layout(root);
+  // The notation has another order than the rows.
+  expect(leaves.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
+  // The longest path is 3 long, from b's one to the query.
+  expect(depth).toBe(1.5);
+  expect(forks).toContainEqual({ depth: 1.25, top: 0, bottom: 1 });
   expect(branches.length).toBe(7);
-  expect(() => parseNewick("(a,b")).toThrow("Not a tree");
 });
 
 test("numbers matches across all patterns and ranks them by z", () => {

@@ -80,7 +80,13 @@ const RowNotesSchema = object(
 );
 
 const { proteome: PROTEOME_TABLE } = MATCH_TABLES;
-const { atHomologs: _atHomologs, ...MATCH } = MatchSchema.properties;
+const {
+  atHomologs: _atHomologs,
+  orthologs: _orthologs,
+  paralogs: _paralogs,
+  history: _history,
+  ...MATCH
+} = MatchSchema.properties;
 
 const ProteomeMatchSchema = object(
   {

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { nullable, oneOf } from "../../platform/schema.ts";
-import type { MatchScore, Prediction } from "../../motif/index.ts";
+import type { MatchHistory, MatchScore, Prediction, Relation } from "../../motif/index.ts";
 
 /**
  * A prediction as JSON schema. The elements of ConScorePrediction (con-score-prediction.ts) are made from its fields; the
@@ -83,6 +83,11 @@ export const HomologSchema = object(
     bitScore: nullable(number("Bit score of the local alignment.")),
     eValue: nullable(number("E-value: number of hits with this score expected by chance.")),
     weight: fraction("Weight from the tree; nearly identical proteins share a weight."),
+    relation: Type.Optional(
+      nullable(
+        oneOf<Relation>(["ortholog", "paralog"], "Relation to the query; null if the species is unknown."),
+      ),
+    ),
   },
   "A homologous protein of the corpus that contributes to the scores.",
 );
@@ -120,6 +125,39 @@ const ContributionsSchema = object(
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
   "Contribution of each kind of evidence to z, which is their sum, relative to random matches. Missing if the match could not be scored.",
   "Contributions",
+);
+
+const KeptInSchema = object(
+  {
+    homologs: count("Those that reach the match."),
+    kept: count("Those that keep it in place."),
+    nearby: count("Those that have it only nearby."),
+    score: nullable(fraction("Conservation score over these alone.")),
+  },
+  "A match in the orthologs, or in the paralogs.",
+  "KeptIn",
+);
+
+const HistorySchema = object(
+  {
+    ancestor: oneOf<MatchHistory["ancestor"]>(
+      ["had it", "lacked it", "undecided"],
+      "Whether the common ancestor had the match; undecided: both need as many changes.",
+    ),
+    changes: list(
+      object(
+        {
+          kind: oneOf<"gained" | "lost">(["gained", "lost"], "The change."),
+          homologs: list(count("Index in homologs."), "The homologs that show it."),
+          query: Type.Boolean({ description: "Whether the query shows it, too." }),
+        },
+        "A change.",
+      ),
+      "The fewest changes along the tree, rooted at its midpoint.",
+    ),
+  },
+  "Where a match appeared and was lost.",
+  "MatchHistory",
 );
 
 const RandomMatchesSchema = object(
@@ -204,6 +242,9 @@ export const MatchSchema = object(
       "Values per residue of the match.",
     ),
     atHomologs: list(HomologAtMatchSchema, "The match in each homolog."),
+    orthologs: Type.Optional(KeptInSchema),
+    paralogs: Type.Optional(KeptInSchema),
+    history: Type.Optional(HistorySchema),
     contributions: Type.Optional(ContributionsSchema),
     warnings: list(Type.String(), caveats("the match")),
   },

@@ -66,7 +66,7 @@ type Printed = string | Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer
 function printJointScan({ joint, format, view, source }: JointTask): Printed {
   const scans = new JointScan();
   for (const { job, parts, identifier, protein } of joint)
-    scans.add(job, withNotes({ identifier, protein, prediction: predictionIn(parts) }, source));
+    scans.add(job, withNotes({ identifier, protein, prediction: predictionIn(parts, protein) }, source));
   return format === "json"
     ? `${JSON.stringify(scans.object(view))}\n`
     : printTable(TABLE_FORMATS[format], MATCH_TABLES.scan, [scans.part(view)]);
@@ -79,12 +79,12 @@ export function printResult(task: AnyTask): Printed {
   if ("joint" in task) return printJointScan(task);
   if ("compared" in task) {
     const [a, b] = task.compared.map(({ parts, job, ...of }) =>
-      Object.assign({ job }, withNotes({ prediction: predictionIn(parts), ...of }, task.source)),
+      Object.assign({ job }, withNotes({ prediction: predictionIn(parts, of.protein), ...of }, task.source)),
     );
     return JSON.stringify(compare(a, b));
   }
   const { parts, identifier, protein, as, source } = task;
-  const plain = { identifier, protein, prediction: predictionIn(parts) };
+  const plain = { identifier, protein, prediction: predictionIn(parts, protein) };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
   if ("archive" in as) return resultArchive(report, as.archive, archivedForms(report));
@@ -118,5 +118,5 @@ function archivedForms(report: AnnotatedReport) {
   return forms.filter(({ text }) => text !== "");
 }
 
-const predictionIn = (parts: PrintTask["parts"]): Prediction =>
-  currentPrediction(JSON.parse(unpackText(parts)) as Prediction);
+const predictionIn = (parts: PrintTask["parts"], protein: NamedQuery["protein"] | undefined): Prediction =>
+  currentPrediction(JSON.parse(unpackText(parts)) as Prediction, protein?.organism);

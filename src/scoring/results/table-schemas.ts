@@ -37,7 +37,7 @@ function makeParameter(filter: Filter, withExample: boolean, former?: string): T
   if (filter.single === "boolean") return Type.Boolean({ description });
   const values = filter.choices && Object.keys(filter.choices);
   if (filter.single && values) return oneOf(values, description);
-  const item = values ? oneOf(values, "A choice.") : text("A value.");
+  const item = values ? oneOf(values, "A choice.", { $id: `${filter.name}_choice` }) : text("A value.");
   const examples = values && withExample ? { examples: [values.slice(0, 1)] } : {};
   return Type.Array(item, {
     description: `${description.replace(/\.$/, "")}, separated by commas.`,
@@ -50,20 +50,25 @@ function makeParameter(filter: Filter, withExample: boolean, former?: string): T
 const listAliases = ({ name, aliases = {} }: Filter): [string, TSchema][] =>
   Object.keys(aliases).map((alias) => [
     alias,
-    Type.Optional(Type.Boolean({ description: `Earlier name of \`${name}\`.`, deprecated: true })),
+    Type.Boolean({ description: `Earlier name of \`${name}\`.`, deprecated: true }),
   ]);
 
-/** The filters of a table as parameters of requests. */
+/** The filters of a table as parameters of requests; those with examples are components of the OpenAPI document. */
 export const filterSchemas = ({ filters }: MatchTable, withExample = true): Record<never, TSchema> =>
   Object.fromEntries(
-    filters.flatMap((filter) => [
-      [filter.name, Type.Optional(makeParameter(filter, withExample))] as [string, TSchema],
-      ...listFormerNames(filter).map((name): [string, TSchema] => [
+    filters
+      .flatMap((filter): [string, TSchema][] => [
+        [filter.name, makeParameter(filter, withExample)],
+        ...listFormerNames(filter).map((name): [string, TSchema] => [
+          name,
+          makeParameter(filter, false, `Earlier name of \`${filter.name}\`.`),
+        ]),
+        ...listAliases(filter),
+      ])
+      .map(([name, parameter]) => [
         name,
-        Type.Optional(makeParameter(filter, false, `Earlier name of \`${filter.name}\`.`)),
+        Type.Optional(withExample ? { ...parameter, $id: `match.${name}` } : parameter),
       ]),
-      ...listAliases(filter),
-    ]),
   );
 
 /** The order of a table as a parameter of requests. */
@@ -72,5 +77,6 @@ export const orderSchema = (table: MatchTable) =>
     oneOf(
       listOrders(table),
       `Order by a column, descending after -; by default ${table.order}. Rows without a value come last.`,
+      { $id: `match.order.${table.name}` },
     ),
   );

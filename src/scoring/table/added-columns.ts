@@ -1,5 +1,6 @@
 import type { Column } from "./column.ts";
-import { P_VALUE_KINDS } from "./match-values.ts";
+import { forMatch } from "./filters.ts";
+import { KEPT_BANDS, keptBand, keptShare, P_VALUE_KINDS } from "./match-values.ts";
 import { findVerdict, STANDING_OUT, standsOut, VERDICTS } from "./verdict.ts";
 
 /** Columns that tables append, because the order of the others is that of earlier versions. */
@@ -70,5 +71,51 @@ export const ADDED_COLUMNS: readonly Column[] = [
     json: "probability",
     of: "match",
     value: ({ probability }) => probability,
+  },
+  {
+    name: "kept_in_orthologs",
+    title: "Kept in orthologs",
+    description: "Orthologs that have the motif in place: the best homolog of each species, by the tree.",
+    type: "count",
+    json: "keptInOrthologs",
+    of: "match",
+    value: ({ orthologs }) => orthologs?.kept,
+    order: ({ orthologs }) => keptShare(orthologs),
+    filter: {
+      kind: "choice",
+      name: "kept_in_orthologs",
+      title: "Kept in orthologs",
+      description: "Only matches that these per cent of the orthologs keep in place.",
+      choices: { ...KEPT_BANDS, "no homologs": "No orthologs" },
+      readValue: forMatch(({ orthologs }) => (orthologs ? keptBand(orthologs) : null)),
+    },
+  },
+  {
+    name: "orthologs",
+    title: "Orthologs",
+    description: "Orthologs that reach the match.",
+    type: "count",
+    json: "orthologCount",
+    of: "match",
+    value: ({ orthologs }) => orthologs?.homologs,
+  },
+  {
+    name: "kept_in_paralogs",
+    title: "Kept in paralogs",
+    description: "Paralogs that have the motif in place.",
+    type: "count",
+    json: "keptInParalogs",
+    of: "match",
+    value: ({ paralogs }) => paralogs?.kept,
+    order: ({ paralogs }) => keptShare(paralogs),
+  },
+  {
+    name: "paralogs",
+    title: "Paralogs",
+    description: "Paralogs that reach the match.",
+    type: "count",
+    json: "paralogCount",
+    of: "match",
+    value: ({ paralogs }) => paralogs?.homologs,
   },
 ];

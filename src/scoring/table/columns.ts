@@ -3,7 +3,15 @@ import type { Column } from "./column.ts";
 import { FEATURE_COLUMNS } from "./feature-columns.ts";
 import { forMatch } from "./filters.ts";
 import { isMatch } from "./match-row.ts";
-import { choiceOfTwo, isDisordered, KEPT_BANDS, keptBand, MISSING, P_VALUE_KINDS } from "./match-values.ts";
+import {
+  choiceOfTwo,
+  isDisordered,
+  KEPT_BANDS,
+  keptBand,
+  keptShare,
+  MISSING,
+  P_VALUE_KINDS,
+} from "./match-values.ts";
 import { ADDED_COLUMNS } from "./added-columns.ts";
 import { QUERY_COLUMNS } from "./query-columns.ts";
 import { findVerdict, VERDICTS } from "./verdict.ts";
@@ -170,7 +178,7 @@ export const COLUMNS: readonly Column[] = [
     json: "kept",
     of: "match",
     value: ({ kept }) => kept,
-    order: ({ kept, homologs }) => (homologs === 0 || kept === undefined ? null : kept / homologs),
+    order: keptShare,
     filter: {
       kind: "choice",
       name: "kept",

@@ -1,3 +1,5 @@
+import { addOrthology } from "../../motif/orthology.ts";
+import { readTree } from "../../motif/rooted-tree.ts";
 import type { MatchScore, PatternScores, Prediction, RandomMatches } from "../../motif/index.ts";
 
 /** A match as labd-3 and earlier methods stored it: `verdict` was the level of conservation, `kept` included nearby homologs. */
@@ -26,8 +28,16 @@ function currentPattern(pattern: PatternScores): PatternScores {
   return { ...(copy && { randomMatches: copy }), ...pattern, matches };
 }
 
-/** A stored prediction with the members that predictions have now. */
-export const currentPrediction = <Stored extends Prediction>(prediction: Stored): Stored => ({
-  ...prediction,
-  patterns: prediction.patterns.map(currentPattern),
-});
+/**
+ * A stored prediction with the members that predictions have now.
+ * @param organism species of the query, if it is known
+ */
+export function currentPrediction<Stored extends Prediction>(
+  prediction: Stored,
+  organism?: string | null | undefined,
+): Stored {
+  const current = { ...prediction, patterns: prediction.patterns.map(currentPattern) };
+  const { homologs, tree } = prediction;
+  if (homologs.every(({ relation }) => relation !== undefined)) return current;
+  return addOrthology(current, readTree(tree, homologs), [organism]);
+}

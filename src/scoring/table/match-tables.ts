@@ -40,6 +40,8 @@ interface Declared extends Pick<MatchTable, "heads" | "gff3"> {
 }
 
 const ONLY_BATCH = "matches problem";
+/** Searches of a corpus do not keep the relation of homologs. */
+const BY_RELATION = "kept_in_orthologs orthologs kept_in_paralogs paralogs";
 
 const TABLES = {
   /** The matches of results, by z within each query; not ranked, so that results can follow each other. */
@@ -74,7 +76,7 @@ const TABLES = {
     first:
       "accession entry gene name organism start end match overall_p q label z cs expected p verdict kept homologs " +
       "effective_homologs disorder known_instance domains phosphosite_distance",
-    without: `query number expression explanation type group best_of_group also_annotated_in ${ONLY_BATCH}`,
+    without: `query number expression explanation type group best_of_group also_annotated_in ${BY_RELATION} ${ONLY_BATCH}`,
     isRanked: true,
     heads: { accession: "protein" },
     gff3: {

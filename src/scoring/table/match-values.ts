@@ -34,7 +34,13 @@ export const choiceOfTwo = (
   ...filter,
 });
 
-export function keptBand({ kept, homologs }: MatchRow): string | null {
+type Kept = Pick<MatchRow, "kept" | "homologs">;
+
+/** Share of homologs that keep a match in place; null without any. */
+export const keptShare = (of: Kept | undefined): number | null =>
+  of?.kept === undefined || of.homologs === 0 ? null : of.kept / of.homologs;
+
+export function keptBand({ kept, homologs }: Kept): string | null {
   if (homologs === 0) return "no homologs";
   if (kept === undefined) return null;
   const percent = Math.floor((100 * kept) / homologs);

@@ -47,7 +47,7 @@ export function resultRows(
       method: prediction.method,
     };
     if (matches.length === 0) return [{ ...asked, missing: "no match" }];
-    return matches.map(({ atHomologs: _atHomologs, ...match }): MatchRow => {
+    return matches.map(({ atHomologs: _atHomologs, history: _history, ...match }): MatchRow => {
       const of = {
         number: ++number,
         disorder: matchDisorder(disorder, match),

@@ -1,6 +1,7 @@
+import { type Node, readTree } from "../../motif/rooted-tree.ts";
 import { type AlignedRow, type Insertions, findInsertions, readRow } from "./aligned-rows.ts";
-import { layout, type Layout, parseNewick } from "./newick.ts";
 import type { Result } from "./result.ts";
+import { layout, type Layout } from "./tree-layout.ts";
 
 /** The alignment behind the scores, as parsed once. */
 export interface AlignedFamily {
@@ -15,6 +16,7 @@ export interface AlignedFamily {
 }
 
 export function alignFamily({ alignment, homologs, tree }: Result): AlignedFamily {
+  const root = readTree(tree, homologs);
   const rows = [alignment.query, ...alignment.rows].map(readRow);
   return {
     query: alignment.query,
@@ -23,18 +25,13 @@ export function alignFamily({ alignment, homologs, tree }: Result): AlignedFamil
     weights: homologs.map(({ weight }) => weight),
     conservation: alignment.conservation,
     insertions: findInsertions(rows),
-    tree: layoutTree(tree, homologs.length),
+    tree: layoutTree(root, homologs.length),
   };
 }
 
 /** The tree; without one, the query and its homologs in order. */
-function layoutTree(tree: string, homologs: number): Layout {
-  try {
-    const drawn = layout(parseNewick(tree.replace(/;\s*$/, "")));
-    if (drawn.leaves.length === homologs + 1) return drawn;
-  } catch {
-    // The rows are shown without a tree.
-  }
-  const leaves = Array.from({ length: homologs + 1 }, (_, index) => ({ index, name: "", depth: 0 }));
+function layoutTree(root: Node | null, homologs: number): Layout {
+  if (root) return layout(root);
+  const leaves = Array.from({ length: homologs + 1 }, (_, index) => ({ index, depth: 0 }));
   return { leaves, branches: [], forks: [], depth: 0 };
 }

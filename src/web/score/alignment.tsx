@@ -18,10 +18,10 @@ import { AlignmentHead } from "./alignment-head.tsx";
 import { AlignmentLegend, AlignmentRows, COLUMN, ROW } from "./alignment-rows.tsx";
 import { copyText } from "./downloads.tsx";
 import { StateMark, STATES } from "./homolog-table.tsx";
-import type { Layout } from "./newick.ts";
 import { Picture, type Size, useSize } from "./picture.tsx";
 import { isScheme, type Scheme, SCHEMES } from "./residue-colours.ts";
 import { patternName, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
+import type { Layout } from "./tree-layout.ts";
 
 /** Height of logo and ruler above the rows. */
 const HEAD = 76;

@@ -22,7 +22,9 @@ import { call } from "../request.ts";
 export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
 /** @throws ApiError */
 export const readResult = (id: string, signal: AbortSignal): Promise<Result> =>
-  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal }).then(currentPrediction);
+  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal }).then((result) =>
+    currentPrediction(result, result.protein?.organism),
+  );
 
 export type State = HomologAtMatch["state"];
 /** Suffixes of the CSS classes of verdicts. */

@@ -95,10 +95,16 @@ test("matches of earlier methods get the level of conservation as such, and near
 
 test("columns that came later follow those of earlier versions", () => {
   for (const [name, last] of [
-    ["result", "method conservation nearby probability"],
-    ["scan", "method conservation nearby q_is stands_out probability"],
+    [
+      "result",
+      "method conservation nearby probability kept_in_orthologs orthologs kept_in_paralogs paralogs",
+    ],
+    [
+      "scan",
+      "method conservation nearby q_is stands_out probability kept_in_orthologs orthologs kept_in_paralogs paralogs",
+    ],
     ["proteome", "method conservation nearby q_is stands_out probability"],
-    ["batch", "method conservation nearby probability"],
+    ["batch", "method conservation nearby probability kept_in_orthologs orthologs kept_in_paralogs paralogs"],
   ] as const)
     expect(MATCH_TABLES[name].columns.map((column) => column.name).join(" ")).toEndWith(` ${last}`);
 });
