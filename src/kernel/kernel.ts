@@ -416,11 +416,7 @@ export class Kernel {
     ranges: Iterable<readonly [number, number]>,
     onHit: (index: number, score: number, query: number) => void,
   ): void {
-    let longestSequence = 0;
-    for (let k = 0; k + 1 < offsets.length; k++) {
-      longestSequence = Math.max(longestSequence, offsets[k + 1] - offsets[k]);
-    }
-    const block = Math.max(SCAN_BLOCK, longestSequence);
+    const block = Math.max(SCAN_BLOCK, longestGap(offsets));
     const maxCount = Math.min(offsets.length - 1, SCAN_BLOCK >> 4);
     // Power of two, so large that no two active diagonals share a slot.
     const slots = 2 ** Math.ceil(Math.log2(2 * query.length + 2));
@@ -457,15 +453,8 @@ export class Kernel {
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
     bytes.fill(0, filterAt, outerAt + WORD_COUNT * 5);
-    let prefix = 0;
-    for (let k = 0; k < table.words.length; k++) {
-      const word = table.words[k];
-      const four = Math.floor(word / 20);
-      while (prefix <= four) numbers[(startsAt >> 2) + prefix++] = k;
-      setBit(bytes, outerAt + four * 5, 20 + (word % 20));
-      setBit(bytes, outerAt + (word % WORD_COUNT) * 5, Math.floor(word / WORD_COUNT));
-      bytes[filterAt + four] = bytes[filterAt + (word % WORD_COUNT)] = 4;
-    }
+    listFours(table.words, bytes, filterAt, outerAt);
+    countBefore(table.words, numbers, startsAt >> 2);
     numbers.set(table.heads, headsAt >> 2);
     numbers.set(table.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
@@ -497,8 +486,7 @@ export class Kernel {
       for (let k = first; k < end;) {
         const start = k;
         const from = offsets[k];
-        let next = k;
-        while (next < end && next - k < maxCount && offsets[next + 1] - from <= block) next++;
+        const next = blockEnd(offsets, k, Math.min(end, k + maxCount), block);
         const residuesEnd = residuesAt + offsets[next] - from;
         bytes.set(residues.subarray(from, offsets[next]), residuesAt);
         bytes.fill(PADDING, residuesEnd, residuesEnd + SCAN_MARGIN);
@@ -506,15 +494,62 @@ export class Kernel {
         while (k < next) {
           const offsetAt = offsetsAt + (k - start) * 4;
           this.#exports.scan((residuesAt - from) | 0, offsetAt, next - k, rowsAt, room, queries);
-          const rowsEnd = (rowsAt >> 2) + this.#exports.scannedRows() * 3;
-          for (let at = rowsAt >> 2; at < rowsEnd; at += 3) {
-            onHit(k + numbers[at], numbers[at + 2], numbers[at + 1]);
-          }
+          eachRow(numbers, rowsAt >> 2, this.#exports.scannedRows(), k, onHit);
           k += this.#exports.scannedSequences();
         }
       }
     }
   }
+}
+
+// Loops that run often are small functions, which the engine compiles in a fraction of the time for large ones.
+
+/** Fills the tables `filter` and `outer` of the scan. */
+function listFours(words: Uint32Array, bytes: Uint8Array, filter: number, outer: number): void {
+  for (let k = 0; k < words.length; k++) {
+    const word = words[k];
+    const first = Math.floor(word / WORD_COUNT);
+    const start = Math.floor(word / 20);
+    const rest = word - first * WORD_COUNT;
+    setBit(bytes, outer + start * 5, 20 + word - start * 20);
+    setBit(bytes, outer + rest * 5, first);
+    bytes[filter + start] = bytes[filter + rest] = 4;
+  }
+}
+
+/** Fills the table `starts` of the scan. */
+function countBefore(words: Uint32Array, numbers: Uint32Array, starts: number): void {
+  let next = 0;
+  for (let k = 0; k < words.length; k++) {
+    const four = Math.floor(words[k] / 20);
+    while (next <= four) numbers[starts + next++] = k;
+  }
+}
+
+/** Calls `onHit` for each row that the scan of the sequences from `first` on wrote. */
+function eachRow(
+  numbers: Uint32Array,
+  at: number,
+  rows: number,
+  first: number,
+  onHit: (index: number, score: number, query: number) => void,
+): void {
+  for (const end = at + rows * 3; at < end; at += 3)
+    onHit(first + numbers[at], numbers[at + 2], numbers[at + 1]);
+}
+
+/** The end of the sequences from `first` on, before `limit`, that fit a block. */
+function blockEnd(offsets: Uint32Array, first: number, limit: number, block: number): number {
+  let end = first;
+  while (end < limit && offsets[end + 1] - offsets[first] <= block) end++;
+  return end;
+}
+
+/** The longest sequence between offsets. */
+function longestGap(offsets: Uint32Array): number {
+  let longest = 0;
+  for (let k = 1; k < offsets.length; k++) longest = Math.max(longest, offsets[k] - offsets[k - 1]);
+  return longest;
 }
 
 function setBit(bytes: Uint8Array, at: number, bit: number): void {

@@ -168,9 +168,7 @@ export function chooseThreshold(query: Uint8Array): { threshold: number; expecte
     // Two pairs, convolved with each other and with the last residue; the 400 pairs are cached.
     convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]), four);
     const last = single[query[i + 4]];
-    for (let s = 0; s < four.length; s++) {
-      for (let t = 0; t < last.length; t++) total[s + t] += four[s] * last[t];
-    }
+    addConvolved(four, last, total);
   }
   let expectedHits = 0;
   for (let threshold = HIGHEST * WORD_LENGTH; threshold >= MIN_THRESHOLD; threshold--) {
@@ -189,9 +187,13 @@ function convolve(
   out = new Float64Array(a.length + b.length - 1),
 ): Float64Array {
   out.fill(0);
+  addConvolved(a, b, out);
+  return out;
+}
+
+function addConvolved(a: Float64Array, b: Float64Array, out: Float64Array): void {
   for (let i = 0; i < a.length; i++) {
     if (a[i] === 0) continue;
     for (let j = 0; j < b.length; j++) out[i + j] += a[i] * b[j];
   }
-  return out;
 }

@@ -81,7 +81,7 @@ export function normal(z: number): number {
 /** Frequencies of the standard residues in a sequence; `fallback` if it has none. */
 export function composition(residues: Uint8Array, fallback: Float64Array = BACKGROUND): Float64Array {
   const counts = new Float64Array(32);
-  for (const code of residues) counts[code & 31]++;
+  for (let i = 0; i < residues.length; i++) counts[residues[i] & 31]++;
   let sum = 0;
   for (let a = 0; a < 20; a++) sum += counts[a];
   return sum === 0 ? fallback.slice() : counts.subarray(0, 20).map((count) => count / sum);
