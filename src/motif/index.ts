@@ -52,6 +52,7 @@ export type { RankedMatch } from "./ranking.ts";
 
 /** The choice of homologs. */
 export { organismTest, unknownOrganisms } from "./homolog-choice.ts";
+export { KNOWN_SPECIES, speciesRank } from "./species.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 
 /** Method version and options. */

@@ -323,6 +323,7 @@ function openRoutes(
     handlers: Handlers;
     tasks: Tasks;
     batches: Batches;
+    builds: ProteomeBuilds;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
   },

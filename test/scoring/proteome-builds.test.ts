@@ -2,6 +2,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { familyRecords } from "../../src/motif/index.ts";
 import { openScoring, type Scoring } from "../../src/scoring/index.ts";
 import { listFamilies, readFamilies } from "../../src/scoring/corpus/families-file.ts";
+import { planBuild } from "../../src/scoring/proteome/plan.ts";
 import { PROTEOME } from "./proteome-stage.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 import { waitFor } from "../wait.ts";
@@ -82,13 +83,10 @@ test("scores a job while a build has the only worker", async () => {
   await builds.cancel(id);
 });
 
-test("repeats the builds of the previous release for the next one, but not for other proteins", async () => {
+test("repeats the builds of the corpus before for the next one", async () => {
   const { builds, corpora } = await open(1);
   const first = await builds.start({ organism: "9606" }, "ada");
   await waitFor(() => builds.find(first.id).state === "finished");
-  await builds.follow();
-  await corpora.add({ name: "other", bytes: PROTEOME.replaceAll("sp|", "sp|X").replaceAll("A", "G") });
-  corpora.use("other");
   await builds.follow();
   expect(builds.list()).toHaveLength(1);
   const extra = ">sp|X1|X1_HUMAN OX=9606\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n";
@@ -101,7 +99,45 @@ test("repeats the builds of the previous release for the next one, but not for o
   await waitFor(() => builds.find(second.id).state === "finished");
   expect(builds.find(second.id)).toMatchObject({ stored: 9, carried: 8 });
   await builds.follow();
-  expect(builds.list()).toHaveLength(2);
+  await corpora.add({ name: "other", bytes: PROTEOME.replaceAll("sp|", "sp|X").replaceAll("A", "G") });
+  corpora.use("other");
+  await builds.follow();
+  const [third, ...others] = builds.list();
+  expect(third).toMatchObject({ corpus_name: "other", organism: "9606" });
+  expect(others).toHaveLength(2);
+});
+
+test("builds the families of a first corpus without being asked, unless that was cancelled", async () => {
+  const { builds, corpora } = await open(1);
+  const { hash } = corpora.active()!;
+  expect(builds.ongoing(hash)).toBeNull();
+  await builds.follow();
+  const [all] = builds.list();
+  expect(all).toMatchObject({ corpus_name: "some", organism: null, proteins: null, username: "labd" });
+  expect(builds.ongoing(hash)!.id).toBe(all.id);
+  await waitFor(async () => (await alone.ask("GET", "/proteome")).json.building?.done > 0);
+  const { json } = await alone.ask("GET", "/proteome");
+  expect(json.building).toMatchObject({ missing: 24, secondsLeft: expect.any(Number) });
+  await builds.cancel(all.id);
+  expect(builds.ongoing(hash)).toBeNull();
+  await alone.scoring.close();
+  const second = await openScoring({ ...alone.settings, workers: 1 });
+  await second.builds.follow();
+  expect(second.builds.list()).toHaveLength(1);
+  await second.close();
+});
+
+test("plans the proteins of the most studied species first", async () => {
+  const { corpora } = await open(0);
+  const corpus = corpora.active()!;
+  const { missing, lengths } = planBuild({ corpus, selection: {}, others: [] });
+  const opened = corpora.openActive();
+  const organisms = missing.map((index) => opened.identity(index).organism);
+  expect(organisms).toEqual([
+    ...Array.from({ length: 8 }, () => "Homo sapiens"),
+    ...Array.from({ length: 16 }, () => expect.not.stringMatching("Homo sapiens")),
+  ]);
+  expect(lengths).toEqual(missing.map((index) => opened.offsets[index + 1] - opened.offsets[index]));
 });
 
 test("refuses unknown organisms, proteins and corpora", async () => {

@@ -36,6 +36,7 @@ test("explains that the server has no corpus, and then that it has no families",
   expect((await start({ pattern: "P..P" })).status).toBe(404);
   await service.scoring.corpora.add({ name: "some", bytes: PROTEOME });
   expect((await service.ask("GET", "/proteome")).json).toEqual({
+    building: null,
     corpus: "some",
     sequences: 24,
     families: 0,

@@ -12,6 +12,7 @@ import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
 import type { MatchQuery } from "../results/proteome-matches.ts";
+import type { ProteomeBuilds } from "../proteome/builds.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
 import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import type { ProteomeSearchClient } from "./proteome-search-client.ts";
@@ -35,6 +36,7 @@ import {
 export interface ProteomeParts {
   client: ProteomeSearchClient;
   corpora: Corpora;
+  builds: Pick<ProteomeBuilds, "ongoing">;
   classes: MotifClasses & Pick<MotifTables, "synonyms">;
   clock: Clock;
   /** The client of a request, as a key. */
@@ -62,14 +64,20 @@ export const proteomeOperations = [
     operationId: "getProteome",
     summary: "Get the proteins that can be searched",
     description:
-      "Families (homologs, alignment, tree and disorder of a protein) are computed once, by `labd proteome build`. Searches score with them.",
+      "Families (homologs, alignment, tree and disorder of a protein) are computed once, by the server or `labd proteome build`. Searches score with them.",
     returns: ProteomeSchema,
     errors: [400, 404],
-    async run(_, { client, corpora }: ProteomeParts) {
+    async run(_, { client, corpora, builds }: ProteomeParts) {
       const { name, hash, sequences, path } = activeCorpus(corpora);
       const found = await client.call<FamiliesOverview>({ do: "overview", corpus: { path, hash } });
       const { proteins: families, bytes, organisms } = found;
-      return { corpus: name, sequences, families, bytes, organisms };
+      const { progress = null } = builds.ongoing(hash) ?? {};
+      const building = progress && {
+        done: progress.done,
+        missing: progress.missing,
+        secondsLeft: progress.seconds_left,
+      };
+      return { corpus: name, sequences, families, bytes, building, organisms };
     },
   }),
   operation("POST /api/scoring/proteome/searches", {

@@ -32,6 +32,16 @@ export const ProteomeSchema = object(
     sequences: count("Its proteins."),
     families: count("Proteins whose family is stored: only these are searched."),
     bytes: count("Size of the stored families in bytes.", { format: "int64" }),
+    building: nullable(
+      object(
+        {
+          done: count("Families computed so far."),
+          missing: count("Families that were missing at its start."),
+          secondsLeft: nullable(count("Expected time until its end.")),
+        },
+        "The build in progress.",
+      ),
+    ),
     organisms: list(
       object(
         {

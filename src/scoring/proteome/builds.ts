@@ -39,7 +39,7 @@ export interface Build {
   organism: string | null;
   /** Number of the names; null for all proteins. */
   proteins: number | null;
-  /** The user who started it. */
+  /** The user who started it; labd for a build that nobody asked for. */
   username: string;
   state: (typeof BUILD_STATES)[number];
   submitted: number;
@@ -69,8 +69,12 @@ interface BuildOptions {
 
 type BuildTask = StoredTask<BuildRequest>;
 
-/** Milliseconds between looks at the corpus in use, which a command may have changed. */
-const FOLLOW_INTERVAL = 10_000;
+/** Milliseconds between looks at the corpus in use, which a command may have changed, or may change again at once. */
+const FOLLOW_INTERVAL = 60_000;
+/** Seconds of one processor for builds that nobody asked for: Swiss-Prot takes 70,000. */
+const MAX_SECONDS = 1_000_000;
+/** Who starts builds that nobody asked for. */
+const OWN_NAME = "labd";
 /** Ended builds that are kept. */
 const KEPT = 50;
 
@@ -108,7 +112,6 @@ export class ProteomeBuilds {
 
   /** Follows the corpus in use. */
   open(): void {
-    void this.follow();
     this.#timer = setInterval(() => void this.follow(), FOLLOW_INTERVAL);
     this.#timer.unref();
   }
@@ -162,9 +165,14 @@ export class ProteomeBuilds {
     return this.find(id);
   }
 
+  /** The build of a corpus that runs, or else waits next; null without one. */
+  ongoing(corpus: string): Build | null {
+    return this.list().findLast((build) => build.corpus === corpus && !taskHasEnded(build.state)) ?? null;
+  }
+
   /**
-   * Repeats the finished builds of the corpus before, if another one is in use and at least half of the families can be
-   * carried over to it.
+   * Brings the families of the corpus in use up to date, once: those of the proteins for which the corpus before had builds,
+   * or else of all. A corpus with a build of its own is left alone, also if that was cancelled.
    */
   async follow(): Promise<void> {
     const { corpora, log } = this.#options;
@@ -175,17 +183,23 @@ export class ProteomeBuilds {
     if (builds.some(({ request }) => request.corpus === active.hash)) return;
     const finished = builds.filter(({ state }) => state === "finished").toReversed();
     const last = finished.at(-1)?.request.corpus;
-    const selections = new Map(
+    const selections = new Map<string, { selection: BuildSelection; by: string }>(
       finished
         .filter(({ request }) => request.corpus === last)
-        .map((build) => [JSON.stringify(build.request), build]),
+        .map(({ request: { organism, proteins }, client }) => [
+          `${organism} ${proteins}`,
+          {
+            selection: { organism: organism ?? undefined, proteins: proteins?.split("\n") },
+            by: parseUsername(client),
+          },
+        ]),
     );
-    for (const { request, client } of selections.values()) {
-      const { organism, proteins } = request;
-      const selection = { organism: organism ?? undefined, proteins: proteins?.split("\n") };
+    if (selections.size === 0) selections.set("", { selection: {}, by: OWN_NAME });
+    for (const { selection, by } of selections.values()) {
       try {
-        const { missing, carry_over: carried } = await this.estimate(selection);
-        if (carried > 0 && 2 * carried >= missing) await this.start(selection, parseUsername(client));
+        const { missing, seconds } = await this.estimate(selection);
+        if (missing > 0 && seconds <= MAX_SECONDS) await this.start(selection, by);
+        else if (missing > 0) log.info("proteome not built", { corpus: active.name, seconds });
       } catch (error) {
         log.problem("proteome build", { corpus: active.name, cause: String(error) });
       }

@@ -1,5 +1,6 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { type Corpus, KNOWN_SPECIES, speciesRank } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type Shard, shardRange } from "../batch/shard-range.ts";
 import { type CorpusInfo, openCorpusFile } from "../corpus/corpus.ts";
@@ -10,7 +11,7 @@ import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 /** Families to compute. */
 export interface BuildPlan {
   corpus: CorpusInfo;
-  /** Proteins without a family, as indexes in the corpus, and their lengths. */
+  /** Proteins without a family, as indexes in the corpus, those of the most studied species first; and their lengths. */
   missing: number[];
   lengths: number[];
   /** Selected proteins that have one. */
@@ -53,7 +54,10 @@ export function planBuild({
   const { from, to } = shardRange(selected.map(proteinLength), shard);
   const own = selected.slice(from, to);
   const known = new Set(listFamilies(corpus).flatMap(({ proteins }) => proteins));
-  const missing = own.filter((index) => !known.has(index));
+  const missing = orderBySpecies(
+    opened,
+    own.filter((index) => !known.has(index)),
+  );
   const lengths = missing.map(proteinLength);
   const bytes = addUp(lengths) * BYTES;
   requireSpace(corpus, bytes);
@@ -65,6 +69,18 @@ export function planBuild({
   );
   const seconds = addUp(checks) + estimateSeconds(computed, corpus);
   return { corpus, missing, lengths, existing: own.length - missing.length, carryOvers, seconds, bytes };
+}
+
+/** Proteins of the most studied species first: they can be searched while the others are computed. */
+function orderBySpecies(corpus: Corpus, indexes: readonly number[]): number[] {
+  const ranks = new Map<number, number>([[-1, KNOWN_SPECIES.length]]);
+  const rank = (index: number): number => {
+    const species = corpus.species(index);
+    const known = ranks.get(species) ?? speciesRank(corpus.identity(index).organism ?? "");
+    ranks.set(species, known < 0 ? KNOWN_SPECIES.length : known);
+    return ranks.get(species)!;
+  };
+  return indexes.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** A plan to make in a thread: it reads the whole corpus. */

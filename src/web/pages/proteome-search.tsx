@@ -118,8 +118,8 @@ function SearchView({ search }: { search: Search }) {
       {isOver(search) && missing > 0 && (
         <Banner tone="warn">
           {pluralize(missing, "protein")} of the selection {missing === 1 ? "has" : "have"} no family yet and{" "}
-          {missing === 1 ? "was" : "were"} not searched. An administrator runs{" "}
-          <code>labd proteome build</code>.
+          {missing === 1 ? "was" : "were"} not searched.{" "}
+          <a href={href("/proteome")}>See how far the families are</a>.
         </Banner>
       )}
       {matches > 0 && <Matches search={search} />}

@@ -2,18 +2,26 @@ import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { formatCount, formatSize, pluralize } from "../format.tsx";
+import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
+import { TaskProgress } from "../components/task-progress.tsx";
+import { formatCount, formatDuration, formatSize } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
-import { call } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
 import { ProteomeForm } from "../score/proteome-form.tsx";
 import { ProteomeBuilds } from "../score/proteome-builds.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
+import { useSession } from "../session.ts";
+
+/** Milliseconds between requests while the server computes families. */
+const POLL = 10_000;
+
+type Proteome = Answer<"GET /api/scoring/proteome">;
 
 function ProteomePage() {
   const [query] = useQuery();
   const proteome = useLoaded("proteome", (signal) => call("GET /api/scoring/proteome", { signal }));
+  useReloadUntil(proteome, ({ building, families }) => building === null && families > 0, POLL);
   return (
     <div class="stack">
       <PageHead
@@ -25,14 +33,15 @@ function ProteomePage() {
       <Loaded of={proteome}>
         {(value) =>
           value.families === 0 ? (
-            <NoFamiliesCard corpus={value.corpus} />
+            <NoFamiliesCard proteome={value} />
           ) : (
             <>
               <ProteomeForm proteome={value} initial={query} />
               <p class="muted">
-                {formatCount(value.families)} of {pluralize(value.sequences, "protein")} of {value.corpus} can
+                {formatCount(value.families)} of {formatCount(value.sequences)} proteins of {value.corpus} can
                 be searched. Their families take {formatSize(value.bytes)}.
               </p>
+              <BuildingText building={value.building} />
             </>
           )
         }
@@ -43,20 +52,32 @@ function ProteomePage() {
   );
 }
 
-/** Instructions for building the missing data. */
-const NoFamiliesCard = ({ corpus }: { corpus: string }) => (
+/** How far the server is with the families that were missing; administrators see it among the builds. */
+function BuildingText({ building }: Pick<Proteome, "building">) {
+  if (useSession()?.user.is_superuser === true || building === null) return null;
+  const { done, missing, secondsLeft } = building;
+  return (
+    <TaskProgress
+      name="Families"
+      message={`The server computes the missing families: ${formatCount(done)} of ${formatCount(missing)}${
+        secondsLeft === null ? "" : `, about ${formatDuration(secondsLeft)} left`
+      }. Each protein can be searched once its family is stored.`}
+      fraction={missing > 0 ? done / missing : null}
+    />
+  );
+}
+
+const NoFamiliesCard = ({ proteome: { corpus, building } }: { proteome: Proteome }) => (
   <Empty title="No protein can be searched yet" icon="dna">
     <p>
-      labd needs the family of each protein: its homologs, their alignment and tree. An administrator computes
-      the families of {corpus} once: signed in, on this page, or on the server with
+      labd needs the family of each protein: its homologs, their alignment and tree. Within a minute of using
+      a new corpus, the server begins to compute the families of {corpus}.
     </p>
+    <BuildingText building={building} />
+    <p>If the build was cancelled or is too large, an administrator starts one here, or on the server with</p>
     <pre tabIndex={0} aria-label="Command">
       labd proteome build --organism 9606
     </pre>
-    <p>
-      The command says beforehand how much time and disk it needs, and continues where it was interrupted.
-      Each protein can be searched as soon as its family is stored.
-    </p>
     <LinkButton href={href("/help/batches")}>Read how to build</LinkButton>
   </Empty>
 );
