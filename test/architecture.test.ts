@@ -29,6 +29,7 @@ const SCORING_LAYERS: Record<string, string[]> = {
   structure: ["typebox", "node:"],
   batch: ["node:"],
   proteome: ["node:"],
+  learning: ["node:"],
   results: ["typebox", "node:"],
   watched: [],
   api: ["elysia", "typebox", "node:"],
@@ -135,7 +136,7 @@ const RULES: Record<string, Rule> = {
     packages: ["preact"],
   },
   "src/web/score": {
-    files: ["src/web", "src/motif/protein-text.ts", "src/motif/species.ts", "src/scoring/table", ...TREES],
+    files: ["src/web", "src/motif/protein-text.ts", "src/scoring/table", ...TREES],
     packages: ["preact", "3dmol"],
   },
   "src/web/inventory": {

@@ -10,6 +10,8 @@ import {
   type FeatureGroup,
   FLAGS,
   type Flag,
+  type Learning,
+  type Scoring,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
 import { namedFile } from "./named-file.ts";
@@ -17,19 +19,20 @@ import { progressLine } from "./progress.ts";
 import { withScoring } from "./with-data.ts";
 import { formatSize, pluralize } from "../platform/words.ts";
 
+const PROGRESS = { "--progress": "Report progress every second, even if the output is not a terminal." };
+
 export const features: Command = {
   name: "features",
   summary: "Import features of proteins: domains, modifications, motif instances.",
-  settings: ["data_dir"],
+  settings: ["data_dir", "workers"],
   example:
     "labd features add elm_instances.tsv\n" +
     "labd features add uniprot_sprot.dat.gz --name uniprot\n" +
     "labd features add domains.bed --group domain\n" +
-    "labd features add protein2ipr.dat.gz\n" +
-    "FILE may be plain or compressed with gzip or zstd, and of any size; - reads standard input. Features are kept for\n" +
-    "the proteins of the corpus in use, found by accession or entry name. Importing a file of the same name again\n" +
-    "replaces it. A running server uses the features immediately. Scores never depend on them. Formats:\n" +
-    FEATURE_FORMAT_NAMES.map((name) => `${name}: ${formatTitle(name)}`).join("; "),
+    "FILE is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or\n" +
+    "compressed with gzip or zstd; - reads standard input. Features are kept for the proteins of the corpus in use,\n" +
+    "found by accession or entry name. Importing a file of the same name again replaces it. A running server uses\n" +
+    "the features immediately. Motif classes with enough instances are learned, and their matches scored with them.",
   actions: {
     add: {
       summary: "Import a file.",
@@ -40,15 +43,16 @@ export const features: Command = {
           "Format of the file; auto, the default, detects it from the content.",
         [`--group ${FEATURE_GROUP_NAMES.join("|")}`]:
           "Group of all features, for files whose types say too little; by default by type.",
-        "--progress": "Report progress every second, even if the output is not a terminal.",
+        ...PROGRESS,
       },
       run: add,
     },
     list: {
       summary: "List the imported files.",
-      flags: { "--json": "Print JSON." },
+      flags: { "--json": "Print JSON.", "--models": "List the classes with instances and their models." },
       run: (call) =>
-        withScoring(call, ({ features: files }) => {
+        withScoring(call, ({ features: files, classModels }) => {
+          if (call.has("--models")) return listModels(call, classModels.learning());
           const all = files.list();
           for (const path of files.damaged())
             call.warn(
@@ -71,14 +75,21 @@ export const features: Command = {
           return call.printJson(found);
         }),
     },
+    learn: {
+      summary: "Learn the motif classes again from imported instances.",
+      flags: PROGRESS,
+      run: learn,
+    },
     remove: {
       summary: "Remove an imported file.",
       operands: "NAME",
+      flags: PROGRESS,
       run: (call) =>
-        withScoring(call, (scoring) => {
+        withScoring(call, async (scoring, _, { workers }) => {
           const [name] = call.operands;
           scoring.removeFeatures(name);
-          return call.print(`Removed ${name}.\n`);
+          await call.print(`Removed ${name}.\n`);
+          await learnClasses(call, scoring, workers);
         }),
     },
   },
@@ -90,21 +101,54 @@ async function add(call: Call): Promise<void> {
   const [file] = call.operands;
   const format = call.value("--format") ?? "auto";
   const progress = progressLine(call.streams.stderr, call.has("--progress"));
-  await withScoring(call, async (scoring) => {
+  await withScoring(call, async (scoring, _, { workers }) => {
     const info = await scoring.importFeatures({
       source: namedFile(file),
       name: call.value("--name") ?? (file === "-" ? "stdin" : basename(file)),
       format: format === "auto" ? undefined : (format as FeatureFormatName),
       group: call.value("--group") as FeatureGroup | undefined,
       tell: (found) => call.warn(`${basename(file)}: read as ${formatTitle(found)}.`),
-      report: (read, matched, part) =>
-        progress.show(
-          `${part === null ? "" : `${Math.floor(100 * part)} %, `}${count(read)} features read, ${count(matched)} of them of proteins of the corpus`,
-        ),
+      report: (read, matched) =>
+        progress.show(`${count(read)} features read, ${count(matched)} of them of proteins of the corpus`),
     });
     progress.clear();
     await call.print(describe(info));
+    await learnClasses(call, scoring, workers);
   });
+}
+
+function learn(call: Call): Promise<void> {
+  return withScoring(call, async (scoring, _, { workers }) => {
+    await learnClasses(call, scoring, workers);
+    await listModels(call, scoring.classModels.learning());
+  });
+}
+
+/** Learns the classes, unless there are no instances and no models. */
+async function learnClasses(call: Call, { learning }: Scoring, workers: number): Promise<void> {
+  const progress = progressLine(call.streams.stderr, call.has("--progress"));
+  const { reports } = await learning.learn(workers, (activity, fraction) =>
+    progress.show(`${activity}, ${Math.floor(100 * fraction)} %`),
+  );
+  progress.clear();
+  if (reports.length === 0) return;
+  const learned = reports.filter(({ reason }) => reason === null).length;
+  await call.print(
+    `${pluralize(reports.length, "motif class", "motif classes")} with instances, ${learned} of them with a model.\n`,
+  );
+}
+
+async function listModels(call: Call, learning: Learning | null): Promise<void> {
+  const reports = learning?.reports ?? [];
+  if (call.has("--json")) return call.printJson(reports);
+  const lines = reports.map(({ motifClass, instances, gain, reason }) => {
+    const change =
+      gain === null
+        ? ""
+        : `, AUC ${gain.without.toFixed(3)} -> ${gain.with.toFixed(3)} (${gain.low.toFixed(3)} to ${gain.high.toFixed(3)})`;
+    return `${motifClass}  ${pluralize(instances, "instance")}${change}${reason === null ? "" : `; no model: ${reason}`}\n`;
+  });
+  await call.print(lines.join("") || "No motif class has instances.\n");
 }
 
 /** An imported file in a few lines. */

@@ -1,12 +1,12 @@
 import { BACKGROUND, encode, GAP, STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { type AppliedClassModel, type ModelGain, type Term, TERMS } from "./prediction.ts";
+import { type AppliedClassModel, type ModelGain, type ScoringModel, type Term, TERMS } from "./prediction.ts";
 
 /**
  * A motif class as learned from its known instances: how the z of its matches differs from that of other classes. In the
  * result z is location + scale · (z of the terms + Σ slope · contribution + weight · standardised profile).
  */
-export interface ClassModel {
+export interface ClassModel extends LearnedModel {
   motifClass: string;
   expression: string;
   /** Version of the method whose contributions the model changes, and SHA-256 of the corpus. */
@@ -14,6 +14,9 @@ export interface ClassModel {
   corpus: string;
   /** SHA-256 of all other members. */
   hash: string;
+}
+
+export interface LearnedModel {
   /** Numbers of instances, of their protein families, and of random matches of the class. */
   instances: number;
   families: number;
@@ -26,10 +29,14 @@ export interface ClassModel {
   profile: { weight: number; mean: number; deviation: number };
   /** Deviation of each term's weight from 1. */
   slopes: Readonly<Record<Term, number>>;
+  /** The class's null distribution: with it, P has its meaning for the random matches of the class. */
+  nullModel: Readonly<Record<ScoringModel, ClassNull>>;
+  gain: ModelGain;
+}
+
+export interface ClassNull {
   location: number;
   scale: number;
-  /** Gain in AUC on protein families that were held out, with its 95 % interval. */
-  gain: ModelGain;
 }
 
 export const describeClassModel = ({ hash, instances, gain }: ClassModel): AppliedClassModel => ({
@@ -137,13 +144,33 @@ export function applyClassModel(
   model: ClassModel,
   contributions: Readonly<Record<Term, number>>,
   window: Uint8Array,
+  scoringModel: ScoringModel,
 ): number {
   const { windows, profile: whole } = openModel(model);
+  const fit = profileFit(model.profile, windows, whole, window);
+  const { location, scale } = model.nullModel[scoringModel];
+  return location + scale * scoreByClass(model, contributions, fit) - sumTerms(contributions);
+}
+
+/** Standardised log-odds of a window by the windows that are not homologous to it; 0 without any. */
+export function profileFit(
+  { mean, deviation }: Pick<LearnedModel["profile"], "mean" | "deviation">,
+  windows: readonly Uint8Array[],
+  whole: Profile | null,
+  window: Uint8Array,
+): number {
   const others = windows.filter((one) => !areHomologous(one, window));
   const profile = others.length === windows.length ? whole : buildProfile(others);
-  const { weight, mean, deviation } = model.profile;
-  const fit = profile ? (profileScore(profile, window) - mean) / deviation : 0;
-  const z = TERMS.reduce((sum, term) => sum + contributions[term], 0);
-  const slopes = TERMS.reduce((sum, term) => sum + model.slopes[term] * contributions[term], 0);
-  return model.location + model.scale * (z + slopes + weight * fit) - z;
+  return profile ? (profileScore(profile, window) - mean) / deviation : 0;
 }
+
+const sumTerms = (contributions: Readonly<Record<Term, number>>): number =>
+  TERMS.reduce((sum, term) => sum + contributions[term], 0);
+
+/** z with the slopes and the profile, before location and scale. */
+export const scoreByClass = (
+  { slopes, profile }: Pick<LearnedModel, "slopes" | "profile">,
+  contributions: Readonly<Record<Term, number>>,
+  fit: number,
+): number =>
+  TERMS.reduce((sum, term) => sum + (1 + slopes[term]) * contributions[term], 0) + profile.weight * fit;

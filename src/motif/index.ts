@@ -7,8 +7,11 @@
 export { predict, predictFromAlignment } from "./predict.ts";
 export type { PatternRequest, ProgressCallback, Stage } from "./predict.ts";
 
-/** What is learned from known instances of a motif class. */
+/** Models of motif classes, learned from known instances. */
+export { classMatchesIn, type ClassMatch, listColumns } from "./class-examples.ts";
+export { type ClassExample, joinFamilies, learnClass, MIN_INSTANCES } from "./class-learning.ts";
 export type { ClassModel } from "./class-model.ts";
+export { shuffled } from "./random.ts";
 
 /** Knowledge beside the sequences that counts as evidence. */
 export { markedResidue } from "./marked-residue.ts";
@@ -74,7 +77,7 @@ export { alignLocal } from "./align.ts";
 
 /** Trees: distances of aligned rows, neighbour joining, Newick. */
 export { distances } from "./distance.ts";
-export { neighbourJoining, newick, newickName } from "./tree.ts";
+export { neighbourJoining, newick } from "./tree.ts";
 export type { Tree } from "./tree.ts";
 
 /** Protein collections: FASTA in, an immutable block of bytes out. */

@@ -156,7 +156,7 @@ function allContributions(
     nodes,
     place,
   }: Pick<FoundEvidence, "match" | "nodes"> & { place: Pick<MatchScore, "start" | "end" | "text"> },
-  { family, features, facts, classModel }: ScoringContext,
+  { model, family, features, facts, classModel }: ScoringContext,
 ): Contributions {
   const ofTerms = computeContributions(terms);
   const contributions: Contributions = { ...ofTerms };
@@ -164,7 +164,7 @@ function allContributions(
     Object.assign(contributions, featureEvidence(features, facts, place, family.prediction.order));
   if (classModel && nodes) {
     const window = alignWindow(classModel.columns, family.query, match, nodes);
-    contributions.classModel = applyClassModel(classModel, ofTerms, window);
+    contributions.classModel = applyClassModel(classModel, ofTerms, window, model);
   }
   return contributions;
 }

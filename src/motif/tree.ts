@@ -160,7 +160,6 @@ export function newick(tree: Tree, names: readonly string[]): string {
   return text[nodes - 1];
 }
 
-/** A name in Newick text, quoted where necessary. */
-export function newickName(name: string): string {
+function newickName(name: string): string {
   return /^[A-Za-z0-9.|/+-]+$/.test(name) ? name : `'${name.replaceAll("'", "''")}'`;
 }

@@ -53,6 +53,7 @@ export { TABLE_FORMATS, type TableFormat } from "./table/table-formats.ts";
 export { dependsOnFeatures, listOrders, orderColumn, type TableView, viewRows } from "./table/view.ts";
 export type { ComparedMatch, Comparison } from "./results/comparison.ts";
 export type { MotifTables } from "./corpus/motif-tables.ts";
+export type { ClassReport, Learning } from "./corpus/class-models.ts";
 export { FEATURE_GROUP_NAMES, FEATURE_GROUPS, type Feature, type FeatureGroup } from "./features/feature.ts";
 export type { MatchNotes, ResultFeatures } from "./features/annotation.ts";
 export { type FeatureFileInfo, type FeatureFiles, FLAGS, type Flag } from "./features/feature-files.ts";

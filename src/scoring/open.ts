@@ -30,12 +30,14 @@ import { MotifTables } from "./corpus/motif-tables.ts";
 import { getAuditLog } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
 import { readKnowledge } from "./features/knowledge.ts";
+import { ClassLearning } from "./learning/class-learning.ts";
+import type { FeatureFiles } from "./features/feature-files.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
-import { jobId, type JobRequest, type State } from "./jobs/job.ts";
+import { jobId, type State } from "./jobs/job.ts";
 import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore, type StoreOptions } from "./jobs/store.ts";
@@ -101,12 +103,8 @@ export async function openScoring(options: ScoringOptions) {
     synonyms: classes.synonyms(),
   });
   const classModels = new ClassModels(database);
-  const knowledge = (request: Omit<JobRequest, "model">) => ({
-    knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, features, classes),
-    classModels: request.ignoreClassModels
-      ? undefined
-      : classModels.choose(request.patterns, corpora.scoringVersion().corpus),
-  });
+  const learning = new ClassLearning({ files: features, corpora, classes, models: classModels, clock });
+  const knowledge = makeKnowledge({ corpora, classes, features, classModels });
   const store = openStore(options, corpora, knowledge);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
@@ -114,7 +112,7 @@ export async function openScoring(options: ScoringOptions) {
   const corpus = (): Corpus => corpora.opened();
   const reading = { classes, maxQueryLength };
   const handlers = scoringHandlers({ store, runner, corpus, requireWritable });
-  const common = { corpora, corpus, store, runner, handlers };
+  const common = { corpora, corpus, store, runner, handlers, classModels };
   const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
@@ -146,8 +144,14 @@ export async function openScoring(options: ScoringOptions) {
       const corpus = corpora.openActive();
       return importFeatures({ ...request, corpus }, { files: features, database, clock });
     },
-    /** Removes an imported file of features. @throws Problem not_found */
-    removeFeatures: (name: string) => features.remove(name, database, clock),
+    /** Removes an imported file of features, and the class models until they are learned again. @throws Problem not_found */
+    removeFeatures(name: string) {
+      features.remove(name, database, clock);
+      learning.retire();
+    },
+    /** Models of motif classes in use, and how they were learned. */
+    classModels,
+    learning,
     /** Number of jobs by state. */
     counts: () => store.counts(),
     /** Submission time of the job that has waited longest, in milliseconds since 1970-01-01 UTC; null if none waits. */
@@ -191,6 +195,21 @@ export async function openScoring(options: ScoringOptions) {
     },
   };
 }
+
+/** What the server knows of a job beside its request, when it accepts the job. */
+const makeKnowledge =
+  (known: {
+    corpora: Corpora;
+    classes: MotifTables;
+    features: FeatureFiles;
+    classModels: ClassModels;
+  }): NonNullable<StoreOptions["knowledge"]> =>
+  (request) => ({
+    knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, known.features, known.classes),
+    classModels: request.ignoreClassModels
+      ? undefined
+      : known.classModels.choose(request.patterns, known.corpora.scoringVersion().corpus),
+  });
 
 function openStore(
   options: ScoringOptions,
@@ -318,6 +337,7 @@ function openRoutes(
     corpora: Corpora;
     corpus: () => Corpus;
     classes: MotifTables;
+    classModels: ClassModels;
     store: JobStore;
     runner: JobRunner;
     handlers: Handlers;

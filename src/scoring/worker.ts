@@ -12,6 +12,9 @@ import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus/corpus.ts";
 import {
   carryFamilies,
   computeFamilies,
+  type ExamplesReport,
+  type ExamplesTask,
+  findExamples,
   type MatchReport,
   type MatchTask,
   scoreFamilies,
@@ -28,8 +31,8 @@ import type {
 } from "./jobs/worker-messages.ts";
 import { printJson } from "./jobs/prediction-json.ts";
 
-type Task = WorkerTask | SearchTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
-type Report = WorkerReport | FamiliesReport | MatchReport | PlanReport;
+type Task = ExamplesTask | WorkerTask | SearchTask | FamiliesTask | CarryTask | MatchTask | PlanTask;
+type Report = ExamplesReport | WorkerReport | FamiliesReport | MatchReport | PlanReport;
 
 declare const self: Worker;
 
@@ -107,6 +110,7 @@ function work(task: Task): Report | Promise<Report> {
   if ("counter" in task) return search(task);
   if ("plan" in task) return { ticket: task.ticket, kind: "planned", plan: planBuild(task.plan) };
   if ("change" in task) return carryFamilies(task, loadCorpus(task));
+  if ("examples" in task) return findExamples(task, loadCorpus(task));
   if ("members" in task) return computeFamilies(task, loadCorpus(task));
   return "families" in task ? scoreFamilies(task, loadCorpus(task)) : score(task);
 }

@@ -1,4 +1,5 @@
 /** Additive logistic regression, areas under the curve and their bootstrap for the score benchmarks. */
+import { fitLogistic, logit } from "../../src/motif/logistic.ts";
 import { type Shape, splineBasis } from "../../src/motif/shape.ts";
 import { random } from "../fixtures/random-protein.ts";
 
@@ -77,35 +78,13 @@ export function makeDesign(samples: readonly Sample[]): Design {
  * by Newton's method with a ridge.
  */
 export function fitRows(rows: readonly Float64Array[], isTrue: readonly boolean[]): Float64Array {
-  const width = rows[0].length + 1;
   const positives = isTrue.filter(Boolean).length / rows.length;
-  const b = new Float64Array(width);
-  for (let round = 0; round < 12; round++) {
-    const gradient = b.map((value, k) => (k === 0 ? 0 : -RIDGE * value));
-    const hessian = Array.from(b, (_, k) => new Float64Array(width).with(k, k === 0 ? 1e-9 : RIDGE));
-    for (const [i, row] of rows.entries()) {
-      const weight = isTrue[i] ? 0.5 / positives : 0.5 / (1 - positives);
-      const p = 1 / (1 + Math.exp(-computeScore(b, row)));
-      const residual = weight * ((isTrue[i] ? 1 : 0) - p);
-      const curvature = weight * p * (1 - p);
-      for (let k = 0; k < width; k++) {
-        const x = k === 0 ? 1 : row[k - 1];
-        gradient[k] += residual * x;
-        const line = hessian[k];
-        line[0] += curvature * x;
-        for (let l = 1; l <= k; l++) line[l] += curvature * x * row[l - 1];
-      }
-    }
-    for (let k = 0; k < width; k++) for (let l = k + 1; l < width; l++) hessian[k][l] = hessian[l][k];
-    solve(hessian, gradient).forEach((step, k) => (b[k] += step));
-  }
-  return b;
-}
-
-export function computeScore(b: Float64Array, row: Float64Array): number {
-  let sum = b[0];
-  for (let k = 0; k < row.length; k++) sum += b[k + 1] * row[k];
-  return sum;
+  const samples = rows.map((values, i) => ({
+    values,
+    isTrue: isTrue[i],
+    weight: isTrue[i] ? 0.5 / positives : 0.5 / (1 - positives),
+  }));
+  return fitLogistic(samples, RIDGE);
 }
 
 /** Scores by coefficients fitted without the family and without the class (unless below 0) of each sample. */
@@ -131,7 +110,7 @@ export function crossValidated(
       training.map((i) => rows[i]),
       training.map((i) => samples[i].isTrue),
     );
-    for (const i of cell) scores[i] = computeScore(b, rows[i]);
+    for (const i of cell) scores[i] = logit(b, rows[i]);
   }
   return scores;
 }
@@ -142,7 +121,7 @@ export function drawShapes(
   b: Float64Array,
   random: readonly number[],
 ): Shape[] {
-  const z = random.map((i) => computeScore(b, rows[i]));
+  const z = random.map((i) => logit(b, rows[i]));
   const mean = z.reduce((a, x) => a + x, 0) / z.length;
   const deviation = Math.sqrt(z.reduce((sum, x) => sum + (x - mean) ** 2, 0) / z.length);
   let at = 0;
@@ -155,21 +134,4 @@ export function drawShapes(
     const constant = -columns.reduce((sum, k, j) => sum + coefficients[j] * means[k], 0) - centre;
     return { ...spline, coefficients: [constant, ...coefficients] };
   });
-}
-
-/** Solves a symmetric system by elimination with pivots. */
-export function solve(matrix: readonly Float64Array[], right: Float64Array): number[] {
-  const rows = matrix.map((row, k) => [...row, right[k]]);
-  for (let k = 0; k < rows.length; k++) {
-    const best = rows
-      .slice(k)
-      .reduce((at, row, i) => (Math.abs(row[k]) > Math.abs(rows[at][k]) ? i + k : at), k);
-    [rows[k], rows[best]] = [rows[best], rows[k]];
-    for (let i = 0; i < rows.length; i++) {
-      if (i === k) continue;
-      const factor = rows[i][k] / rows[k][k];
-      for (let j = k; j <= rows.length; j++) rows[i][j] -= factor * rows[k][j];
-    }
-  }
-  return rows.map((row, k) => row[rows.length] / row[k]);
 }

@@ -1,7 +1,7 @@
 /** Quantile regression (Koenker & Bassett, Econometrica 1978, 46:33), and the null model fitted with it. */
 import type { NullModel } from "../../src/motif/null-model.ts";
 import { LEVELS, standardise, weightedSum } from "../../src/motif/p-value.ts";
-import { solve } from "./additive.ts";
+import { solve } from "../../src/motif/logistic.ts";
 
 /** Distances from the fit below which the absolute value is rounded off, in turn. */
 const SMOOTHING = [0.3, 0.1, 0.03, 0.01];

@@ -185,7 +185,6 @@ export const EMPTY: PredictionReport = {
     queryLength: 0,
     homologs: [],
     patterns: [SAMPLE.prediction.patterns[1]],
-    alignment: { ...SAMPLE.prediction.alignment, rows: [] },
     tree: "",
   },
 };

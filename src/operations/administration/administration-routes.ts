@@ -7,6 +7,7 @@ import { featureOperations } from "./feature-routes.ts";
 import { jobOperations } from "./job-routes.ts";
 import { buildOperations } from "./proteome-routes.ts";
 import { backupOperations, healthOperations, taskOperations } from "./service-routes.ts";
+import { learnClassesWhenStale } from "./learn-classes.ts";
 import { ADMINISTRATION_TASKS, administrationTask } from "./tasks.ts";
 import { sweepUploads } from "./upload.ts";
 
@@ -25,6 +26,7 @@ export const administrationOperations = [
 export function administrationRoutes(context: AdministrationContext) {
   sweepUploads(join(context.dataDirectory, "uploads"));
   for (const name of ADMINISTRATION_TASKS) context.tasks.register(administrationTask(name));
+  learnClassesWhenStale(context);
   return mount(administrationOperations, {
     tag: "administration",
     guards: makeGuards(context.accounts),

@@ -5,6 +5,7 @@ const TITLES = {
   "corpus-add": "Adding",
   "corpus-verify": "Verifying",
   "features-add": "Importing",
+  "features-learn": "Learning",
   backup: "Backup",
   "backup-verify": "Verifying",
   examination: "System check",

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import {
+  type ClassModel,
   type Corpus,
   explain,
   minBits,
@@ -17,6 +18,7 @@ import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readExpression } from "../corpus/patterns.ts";
 import { corpusFile } from "../corpus/corpus-download.ts";
+import type { ClassModels } from "../corpus/class-models.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
@@ -31,6 +33,7 @@ import {
   OWNER_KEY,
 } from "./openapi-parts.ts";
 import {
+  ClassModelSchema,
   CorpusHash,
   CorpusSchema,
   type JobObject,
@@ -58,6 +61,7 @@ export interface JsonOptions {
   /** The corpus in use, opened. */
   corpus: () => Corpus;
   classes: MotifClasses;
+  classModels: ClassModels;
   /** The client of a request, as a key for fair scheduling. */
   identifyClient: (request: Request) => string;
   models: JobModels;
@@ -235,6 +239,20 @@ export const referenceOperations = [
       return singlePage(found.map(describeClass));
     },
   }),
+  operation("GET /api/scoring/motif-classes/:name/model", {
+    access: "anyone",
+    operationId: "getClassModel",
+    summary: "Get the model of a motif class",
+    description: "What imported instances of the class tell about its matches.",
+    params: { name: ["Name of the class, or hash of a model.", "LIG_PCNA_PIPBox_1"] },
+    returns: ClassModelSchema,
+    errors: [404],
+    run({ params: { name } }, { classes, classModels, corpora }: JobParts) {
+      const model = classModels.find(classes.get(name)?.name ?? name, corpora.scoringVersion().corpus);
+      if (!model) throw new Problem("not_found", "No class with this name has a model.");
+      return describeModel(model);
+    },
+  }),
   operation("GET /api/scoring/corpus", {
     access: "public",
     operationId: "getCorpus",
@@ -273,6 +291,20 @@ export const referenceOperations = [
     run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, findCorpus(corpora, params.id)),
   }),
 ];
+
+function describeModel({ slopes, ...model }: ClassModel) {
+  const { motifClass, expression, hash, method, corpus, instances, families, randomMatches } = model;
+  const weights = Object.entries(slopes).map(([term, slope]) => [term, Number((1 + slope).toFixed(3))]);
+  const counts = { instances, families, randomMatches };
+  const names = { motifClass, expression, hash, method, corpus };
+  return {
+    ...names,
+    ...counts,
+    windows: [...model.windows],
+    weights: Object.fromEntries(weights) as Record<string, number>,
+    gain: model.gain,
+  };
+}
 
 /** @throws Problem not_found */
 function findCorpus(corpora: Corpora, hash: string): CorpusInfo {

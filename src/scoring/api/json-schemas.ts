@@ -10,6 +10,7 @@ import {
   count,
   fraction,
   list,
+  ModelGainSchema,
   number,
   object,
   PROTEIN_OF_QUERY,
@@ -271,6 +272,27 @@ export const MotifClassesSchema = object(
     ),
   },
   "Motif classes.",
+);
+
+/** A class model as the API shows it. */
+export const ClassModelSchema = object(
+  {
+    motifClass: text("Name of the class."),
+    expression: text("The regular expression."),
+    hash: text("Identifies the model."),
+    method: text("Version of the method."),
+    corpus: text("SHA-256 of the corpus."),
+    instances: count("Instances."),
+    families: count("Their protein families."),
+    randomMatches: count("Random matches with which they were compared."),
+    windows: list(
+      text("Residues of an instance, - for none."),
+      "Aligned instances, with six residues on each side.",
+    ),
+    weights: Type.Record(Type.String(), Type.Number(), { description: "Weight of each contribution." }),
+    gain: ModelGainSchema,
+  },
+  "A model of a motif class.",
 );
 
 export const PatternRequest = schema(

@@ -64,7 +64,7 @@ interface Span {
 const countOverlap = (a: Span, b: Span): number => Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
 const spanLength = ({ start, end }: Span): number => end - start + 1;
 /** True if two places overlap by half of the shorter one. */
-const coincide = (a: Span, b: Span): boolean =>
+export const placesCoincide = (a: Span, b: Span): boolean =>
   countOverlap(a, b) * 2 >= Math.min(spanLength(a), spanLength(b));
 
 /** Names of domains that contain at least half of a place. */
@@ -96,7 +96,7 @@ export function motifComparison(name: string | null, synonyms: FeatureSource["sy
 }
 
 export const instancesAt = (features: readonly Feature[], place: Span, isSame: IsSameMotif): Feature[] =>
-  features.filter((one) => isInstance(one) && isSame(one) && coincide(one, place));
+  features.filter((one) => isInstance(one) && isSame(one) && placesCoincide(one, place));
 
 /** `ELMI002256`, or `ELMI002256 (false positive)`. */
 export const instanceName = ({ id, logic }: { id: string; logic?: string }): string =>
@@ -214,7 +214,7 @@ function makeNotes(
 ): MatchNotes {
   const instances = instancesAt(features, match, known.isSame);
   const homologs = known.homologs
-    .filter(({ instance, place }) => known.isSame(instance) && coincide(place, match))
+    .filter(({ instance, place }) => known.isSame(instance) && placesCoincide(place, match))
     .map(({ accession, organism, id, start, end, logic }) => ({
       accession,
       organism,

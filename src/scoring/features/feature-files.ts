@@ -214,6 +214,11 @@ export class FeatureFiles {
     return this.#select("md5 = ?", md5);
   }
 
+  /** Proteins with features of the group `motif`, in no particular order. */
+  motifs(): ProteinFeatures[] {
+    return this.#select("flag IS NULL AND instr(features, ?)", '["motif",');
+  }
+
   #select(condition: string, value: string): ProteinFeatures[] {
     const proteins = new Map<string, ProteinFeatures>();
     const query = `SELECT accession, md5, flag, features FROM known WHERE ${condition} ORDER BY accession, rowid`;

@@ -1,5 +1,8 @@
 import {
   carryOver,
+  classMatchesIn,
+  type ClassMatch,
+  type ClassModel,
   type Corpus,
   familyRecords,
   parsePattern,
@@ -23,12 +26,29 @@ export interface MatchTask {
   among: number[];
   pattern: PatternRequest;
   model: ScoringModel;
+  classModel?: ClassModel | undefined;
 }
 
 export interface MatchReport {
   ticket: number;
   kind: "matches";
   matches: ProteomeMatch[];
+}
+
+/** Matches of motif classes in proteins of a file of families, to learn the classes. */
+export interface ExamplesTask {
+  ticket: number;
+  corpusPath: string;
+  families: string;
+  /** Patterns, each with proteins as indexes in the corpus; `lesson` is for the caller. */
+  examples: { lesson: number; pattern: Pick<PatternRequest, "expression" | "dialect">; among: number[] }[];
+}
+
+export interface ExamplesReport {
+  ticket: number;
+  kind: "examples";
+  /** For each pattern the matches, and the homologs of each protein. */
+  found: { matches: ClassMatch[]; homologs: [protein: number, indexes: number[]][] }[];
 }
 
 export function computeFamilies({ ticket, members, stop }: FamiliesTask, corpus: Corpus): FamiliesReport {
@@ -72,12 +92,29 @@ function collect(
 
 /** @throws Problem bad_corpus if the file was altered */
 export function scoreFamilies(task: MatchTask, corpus: Corpus): MatchReport {
-  const { ticket, families, among, model } = task;
+  const { ticket, families, among, model, classModel } = task;
   const { expression, dialect } = task.pattern;
-  const motif = { pattern: parsePattern(expression, dialect), model };
+  const motif = { pattern: parsePattern(expression, dialect), model, classModel };
   const records = readFamilies(families, corpus.hash);
   const matches = among.flatMap((protein) =>
     scoreRecord(records.get(protein)!.record, protein, corpus, motif),
   );
   return { ticket, kind: "matches", matches };
+}
+
+/** @throws Problem bad_corpus if the file was altered */
+export function findExamples({ ticket, families, examples }: ExamplesTask, corpus: Corpus): ExamplesReport {
+  const records = readFamilies(families, corpus.hash);
+  const found = examples.map(({ pattern: { expression, dialect }, among }) => {
+    const pattern = parsePattern(expression, dialect);
+    const proteins = among.map((protein) => ({
+      protein,
+      ...classMatchesIn(records.get(protein)!.record, protein, corpus, pattern),
+    }));
+    return {
+      matches: proteins.flatMap(({ matches }) => matches),
+      homologs: proteins.map(({ protein, homologs }): [number, number[]] => [protein, homologs]),
+    };
+  });
+  return { ticket, kind: "examples", found };
 }
