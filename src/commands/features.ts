@@ -29,10 +29,12 @@ export const features: Command = {
     "labd features add elm_instances.tsv\n" +
     "labd features add uniprot_sprot.dat.gz --name uniprot\n" +
     "labd features add domains.bed --group domain\n" +
-    "FILE is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or\n" +
-    "compressed with gzip or zstd; - reads standard input. Features are kept for the proteins of the corpus in use,\n" +
-    "found by accession or entry name. Importing a file of the same name again replaces it. A running server uses\n" +
-    "the features immediately. Motif classes with enough instances are learned, and their matches scored with them.",
+    "labd features add protein2ipr.dat.gz\n" +
+    "FILE may be plain or compressed with gzip or zstd, and of any size; - reads standard input. Features are kept for\n" +
+    "the proteins of the corpus in use, found by accession or entry name. Importing a file of the same name again\n" +
+    "replaces it. A running server uses the features immediately. Motif classes with enough instances are learned,\n" +
+    "and their matches scored with them. Formats:\n" +
+    FEATURE_FORMAT_NAMES.map((name) => `${name}: ${formatTitle(name)}`).join("; "),
   actions: {
     add: {
       summary: "Import a file.",
@@ -108,8 +110,10 @@ async function add(call: Call): Promise<void> {
       format: format === "auto" ? undefined : (format as FeatureFormatName),
       group: call.value("--group") as FeatureGroup | undefined,
       tell: (found) => call.warn(`${basename(file)}: read as ${formatTitle(found)}.`),
-      report: (read, matched) =>
-        progress.show(`${count(read)} features read, ${count(matched)} of them of proteins of the corpus`),
+      report: (read, matched, part) =>
+        progress.show(
+          `${part === null ? "" : `${Math.floor(100 * part)} %, `}${count(read)} features read, ${count(matched)} of them of proteins of the corpus`,
+        ),
     });
     progress.clear();
     await call.print(describe(info));

@@ -17,6 +17,8 @@ export interface History {
    */
   ancestor: MatchHistory["ancestor"];
   changes: Change[];
+  /** If it is undecided: those of an ancestor that lacked it. */
+  otherChanges?: Change[];
 }
 
 /** A gain costs as much as a loss, and slightly more, so that of histories with as many changes the one with fewest gains wins. */
@@ -50,6 +52,20 @@ export function inferHistory(root: Node, states: ReadonlyMap<number, HomologStat
     return own;
   };
   const [without, withIt] = compute(root).map(Math.floor);
+  const list = (hasIt: boolean): Change[] => listChanges(root, hasIt, costs, states);
+  if (withIt === without) return { ancestor: "undecided", changes: list(true), otherChanges: list(false) };
+  return withIt < without
+    ? { ancestor: "had it", changes: list(true) }
+    : { ancestor: "lacked it", changes: list(false) };
+}
+
+/** The fewest changes if the root has the match, or lacks it. */
+function listChanges(
+  root: Node,
+  rootHasIt: boolean,
+  costs: ReadonlyMap<Node, Costs>,
+  states: ReadonlyMap<number, HomologState>,
+): Change[] {
   const changes: Change[] = [];
   const trace = (node: Node, hasIt: boolean, change: Change | null): void => {
     if (node.children.length === 0 && leafState(node.leaf, states) !== null) change?.leaves.push(node.leaf);
@@ -63,11 +79,8 @@ export function inferHistory(root: Node, states: ReadonlyMap<number, HomologStat
       }
     }
   };
-  trace(root, withIt <= without, null);
-  return {
-    ancestor: withIt < without ? "had it" : withIt > without ? "lacked it" : "undecided",
-    changes,
-  };
+  trace(root, rootHasIt, null);
+  return changes;
 }
 
 /** A prediction with the history of each match that homologs reach. */

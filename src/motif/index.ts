@@ -77,7 +77,7 @@ export { alignLocal } from "./align.ts";
 
 /** Trees: distances of aligned rows, neighbour joining, Newick. */
 export { distances } from "./distance.ts";
-export { neighbourJoining, newick } from "./tree.ts";
+export { neighbourJoining, newick, newickName } from "./tree.ts";
 export type { Tree } from "./tree.ts";
 
 /** Protein collections: FASTA in, an immutable block of bytes out. */

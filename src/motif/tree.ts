@@ -160,6 +160,7 @@ export function newick(tree: Tree, names: readonly string[]): string {
   return text[nodes - 1];
 }
 
-function newickName(name: string): string {
+/** A name in Newick text, quoted where necessary. */
+export function newickName(name: string): string {
   return /^[A-Za-z0-9.|/+-]+$/.test(name) ? name : `'${name.replaceAll("'", "''")}'`;
 }

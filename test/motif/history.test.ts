@@ -52,11 +52,13 @@ test("histories have the fewest changes, and of those the fewest gains, as all a
       Array.from({ length: size - 1 }, (_, i) => [i, STATES[Math.floor(next() * STATES.length)]]),
     );
     const all = searchAll(root, states);
-    const { ancestor, changes } = inferHistory(root, states);
+    const { ancestor, changes, otherChanges } = inferHistory(root, states);
     const gains = changes.filter(({ kind }) => kind === "gained").length;
     const wins = Math.sign(all.without[0] - all.with[0]);
     expect(ancestor).toBe((["lacked it", "undecided", "had it"] as const)[wins + 1]);
     expect([changes.length, gains]).toEqual(wins < 0 ? all.without : all.with);
+
+    expect(otherChanges?.length).toBe(wins === 0 ? all.without[0] : undefined);
 
     // From the root on, the changes give the observed leaves.
     const byNode = new Map(changes.map((change) => [change.node, change]));

@@ -10,6 +10,7 @@ import { FeatureFiles } from "../../src/scoring/features/feature-files.ts";
 import type { FeatureRecord } from "../../src/scoring/features/feature-reader.ts";
 import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
 import { importFeatures } from "../../src/scoring/features/import.ts";
+import { PFAM, PROTEIN2IPR } from "../fixtures/bulk-features.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { P53 } from "./scoring-harness.ts";
 import { openMigrated } from "../database.ts";
@@ -110,7 +111,6 @@ not read
 `;
 const BED = `track name=domains\n# a comment\nP04637\t93\t289\tdomain\n`;
 const INTERPRO = `P04637\tc133dfce69f606f20127494e1d1a5a4c\t393\tPfam\tPF00870\tP53 DNA-binding domain\t94\t289\t1.2E-99\tT\t01-01-2026\tIPR011615\tp53, DNA-binding domain\t-\t-\n`;
-
 const SAMPLES = [
   ["elm", ELM],
   ["uniprot", FLAT],
@@ -119,12 +119,18 @@ const SAMPLES = [
   ["gff3", GFF3],
   ["bed", BED],
   ["interpro", INTERPRO],
+  ["protein2ipr", PROTEIN2IPR],
+  ["pfam", PFAM],
 ] as const;
 
 /** Reads a text in pieces of some characters. */
 function read(text: string, piece = 7): FeatureRecord[] {
   const records: FeatureRecord[] = [];
-  const reader = FEATURE_FORMATS[detectFormat(text)].read((record) => records.push(record), text);
+  const reader = FEATURE_FORMATS[detectFormat(text)].read(
+    (record) => records.push(record),
+    text,
+    () => false,
+  );
   for (let from = 0; from < text.length; from += piece) reader.write(text.slice(from, from + piece));
   reader.end();
   return records;
@@ -140,6 +146,10 @@ describe("reading features", () => {
     ["gff3", GFF3],
     ["gff3", GFF3.split("\n").slice(2, 3).join("\n")],
     ["interpro", INTERPRO],
+    ["protein2ipr", PROTEIN2IPR],
+    ["pfam", PFAM],
+    ["pfam", PFAM.replace("pfamseq_acc", "uniprot_acc").replace("\tali_start\tali_end", "")],
+    ["pfam", PFAM.split("\n")[1]],
     ["bed", BED],
     ["bed", "chr1 0 5"],
   ])("detects %s", (format, text) => {
@@ -228,6 +238,8 @@ describe("reading features", () => {
     [BED.replace("93\t289", "289\t93"), "line 3: the end 93 is not after the start 289"],
     [`${BED}P04637\t1\n`, "line 4: expected a protein, a start from 0 and an end"],
     [INTERPRO + INTERPRO.replace("\t289\t", "\t1.5\t"), "line 2: start and end"],
+    [`${PROTEIN2IPR}P04637\tIPR1\n`, "line 4: 2 columns; protein2ipr.dat has at least 6"],
+    [PFAM.replace("\t94\t", "\t-\t"), "line 2: start and end"],
     [FLAT.replace("//\n", ""), "has no end (//)"],
     [FLAT.replace("MOD_RES         15", "MOD_RES         5a"), 'line 4: "5a" is no position.'],
     [FLAT.replace("AC   P04637", "<p>P04637"), "line 2: expected a code of two letters"],
@@ -241,7 +253,11 @@ describe("reading features", () => {
     ['{"primaryAccession":"P1","features":7}', "line 1: the entry P1 is not of UniProt's form."],
   ])("rejects malformed input: %#", (text, message) => {
     expect(() => {
-      const reader = FEATURE_FORMATS[detectFormat(text)].read(() => {}, text);
+      const reader = FEATURE_FORMATS[detectFormat(text)].read(
+        () => {},
+        text,
+        () => false,
+      );
       reader.write(text);
       reader.end();
     }).toThrow(message);
@@ -262,7 +278,11 @@ test("damaged text of every format is read, or rejected with a line number", () 
         );
       const damaged = letters.join("");
       try {
-        const reader = FEATURE_FORMATS[name].read(() => {}, damaged);
+        const reader = FEATURE_FORMATS[name].read(
+          () => {},
+          damaged,
+          () => false,
+        );
         for (let from = 0; from < damaged.length; from += 500) reader.write(damaged.slice(from, from + 500));
         reader.end();
       } catch (error) {

@@ -117,7 +117,7 @@ describe("alignments", () => {
   test("an alignment can be selected by match, and a number after the last match gets 404", () => {
     expect(listAlignments(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
     expect(listAlignments(SAMPLE, 4)).toEqual([]);
-    expect(print(EMPTY, "fasta")).toBe("");
+    expect(print(SAMPLE, "fasta", 4)).toBe("");
   });
 
   test("the FASTA of one match can be parsed back into its alignment", () => {
@@ -129,6 +129,19 @@ describe("alignments", () => {
 
 test("prints a leaf for a tree without homologs", () => {
   expect(print(EMPTY, "newick")).toBe("query;\n");
+  expect(print({ ...EMPTY, identifier: "P04637" }, "newick")).toBe("P04637;\n");
+});
+
+test("alignments and tree have the same names, once each", () => {
+  const homologs = SAMPLE.prediction.homologs;
+  const names = print(SAMPLE, "fasta").match(/(?<=^>)\S+/gm)!;
+  expect(print(SAMPLE, "a3m").match(/(?<=^>)\S+/gm)).toEqual(names as RegExpMatchArray);
+  expect(new Set(names).size).toBe(homologs.length + 1);
+  for (const report of REPORTS) {
+    const rows = print(report, "fasta").match(/(?<=^>)\S+/gm)!;
+    const leaves = print(report, "newick").match(/(?<=[(,])[^(),:;]+|^[^(),:;]+/g)!;
+    expect(leaves.map((leaf) => leaf.replaceAll("'", "").trim()).toSorted()).toEqual(rows.toSorted());
+  }
 });
 
 describe("the form that Accept prefers", () => {
@@ -189,12 +202,22 @@ describe("predictions of real proteins", () => {
       const count = (text: string, line: RegExp): number => (text.match(line) ?? []).length;
       expect(count(print(report, "tsv"), /\n/g)).toBe(1 + matches.length + without);
       expect(count(print(report, "gff3"), /\tpolypeptide_motif\t/g)).toBe(matches.length);
-      expect(count(print(report, "stockholm"), /^\/\/$/gm)).toBe(matches.length);
-      const rows = matches.length * (1 + report.prediction.homologs.length);
-      expect(count(print(report, "fasta"), /^>/gm)).toBe(rows);
+      expect(count(print(report, "stockholm"), /^#=GF CC/gm)).toBe(matches.length);
+      // The residues of all rows, those of the query unchanged.
+      const rows = readAlignmentText(print(report, "fasta"));
+      const { query, rows: aligned } = report.prediction.alignment;
+      const residues = (text: string): string => text.replaceAll(/[.-]/g, "").toUpperCase();
+      expect(rows.map(({ letters }) => residues(letters))).toEqual([query, ...aligned].map(residues));
+      expect(new Set(rows.map(({ letters }) => letters.length)).size).toBe(1);
+      const marked = print(report, "stockholm").match(/^#=GC matches +(\S+)$/m)![1];
+      const motif = new Set(matches.flatMap(({ start, end }) => range(start, end)));
+      expect(marked.match(/\*/g)?.length ?? 0).toBe(motif.size);
     }
   });
 });
+
+const range = (start: number, end: number): number[] =>
+  Array.from({ length: end - start + 1 }, (_, i) => start + i);
 
 /** Python, with Biopython where there is one: `LABD_TEST_PYTHON` names another than that of the PATH. */
 const python = process.env.LABD_TEST_PYTHON ?? Bun.which("python3");
@@ -288,9 +311,12 @@ print(json.dumps([{
     // Biopython has one sign for gaps.
     const plain = (text: string): string => text.replaceAll(".", "-");
     const expected = all.map((report) => ({
-      stockholm: listAlignments(report).map(({ rows, match: { start, end } }) =>
-        rows.map(({ name, text, homolog }) => [homolog ? name : `${name}/${start}-${end}`, plain(text)]),
-      ),
+      stockholm: [
+        print(report, "stockholm")
+          .split("\n")
+          .filter((row) => /^[^#/]/.test(row))
+          .map((row) => row.split(/ +/).map((text, i) => (i === 0 ? text : plain(text)))),
+      ],
       fasta: listAlignments(report, 1).flatMap(({ rows }) =>
         rows.map(({ name, text }) => [name, plain(text).toUpperCase()]),
       ),

@@ -185,6 +185,7 @@ export const EMPTY: PredictionReport = {
     queryLength: 0,
     homologs: [],
     patterns: [SAMPLE.prediction.patterns[1]],
+    alignment: { ...SAMPLE.prediction.alignment, rows: [] },
     tree: "",
   },
 };

@@ -33,6 +33,19 @@ test.each<[string, Partial<NumberedMatch>, string[]]>([
       "z is above 0, the mean of all random matches, but half of those with which this match is compared (in proteins with as many homologs and as much order) reach 0.84, and 0.35 is less.",
     ],
   ],
+  [
+    "paralogs lost",
+    {
+      score: 0.27,
+      homologs: 39,
+      kept: 5,
+      orthologs: { homologs: 2, kept: 2, nearby: 0, score: 1 },
+      paralogs: { homologs: 37, kept: 3, nearby: 0, score: 0.2314 },
+    },
+    [
+      "Few homologs keep it (CS\u00A00.27) because paralogs fill the list: it is in place in 2 of 2 orthologs (CS\u00A01.00), but only in 3 of 37 paralogs (CS\u00A00.23).",
+    ],
+  ],
 ])("explains a match that %s", (_, more, expected) => {
   expect(explainMatch({ ...MATCH, ...more })).toEqual(expected);
 });

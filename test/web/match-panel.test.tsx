@@ -5,14 +5,22 @@ import { MatchPanel } from "../../src/web/score/match-panel.tsx";
 import { listMatches, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
-const MATCHES = listMatches({ ...SAMPLE.prediction, identifier: "" } as Result);
+const RESULT = { ...SAMPLE.prediction, identifier: "", protein: SAMPLE.protein } as Result;
+const MATCHES = listMatches(RESULT);
 
 const homologs = (states: HomologAtMatch["state"][]): HomologAtMatch[] =>
   states.map((state, homolog) => ({ homolog, state, residues: "", retention: null }));
 
 /** The text of the panel, without help. */
 function renderPanel(match: Partial<NumberedMatch>): string {
-  const panel = <MatchPanel match={{ ...MATCHES[0], ...match }} onPrevious={undefined} onNext={undefined} />;
+  const panel = (
+    <MatchPanel
+      result={RESULT}
+      match={{ ...MATCHES[0], ...match }}
+      onPrevious={undefined}
+      onNext={undefined}
+    />
+  );
   return renderToString(panel)
     .replace(/<details.*?<\/details>/g, "")
     .replace(/<[^>]+>/g, " ")
@@ -79,6 +87,14 @@ test.each<[string, Partial<NumberedMatch>, shown: string[]]>([
   expect(text).not.toMatch(/not conserved|undefined|null|NaN/i);
 });
 
+test("the panel says how many orthologs and paralogs keep a match", () => {
+  const orthologs = { homologs: 12, kept: 11, nearby: 1, score: 0.97 };
+  const paralogs = { homologs: 1, kept: 0, nearby: 0, score: 0 };
+  expect(renderPanel({ orthologs, paralogs })).toContain(
+    "In orthologs 11 of 12 in place, 1 nearby, CS 0.97; in paralogs 0 of 1 in place, CS 0.00.",
+  );
+});
+
 test("the panel of a match without a score shows neither evidence nor conservation", () => {
   expect(renderPanel(MATCHES[2])).not.toMatch(/Evidence|In place in|No homolog/);
 });
@@ -88,6 +104,13 @@ test.each([
   ["LIG_SH3_1", "/proteome?class=LIG_SH3_1"],
 ])("leads from the motif %p to a search of a proteome", (name, address) => {
   const pattern = { ...MATCHES[0].pattern, name, expression: "P..P" };
-  const panel = <MatchPanel match={{ ...MATCHES[0], pattern }} onPrevious={undefined} onNext={undefined} />;
+  const panel = (
+    <MatchPanel
+      result={RESULT}
+      match={{ ...MATCHES[0], pattern }}
+      onPrevious={undefined}
+      onNext={undefined}
+    />
+  );
   expect(renderToString(panel)).toContain(`href="${address}"`);
 });

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import type { SignedIn } from "../../platform/actor.ts";
 import { operation } from "../../platform/operation.ts";
-import { pageSchema, singlePage } from "../../platform/page.ts";
-import { oneOf } from "../../platform/schema.ts";
+import { PAGE_POSITION, singlePage } from "../../platform/page.ts";
+import { answerSchema, oneOf } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
   FEATURE_FORMAT_NAMES,
@@ -80,14 +80,21 @@ export const featureOperations = [
   operation("GET /api/admin/features", {
     access: "administrator",
     summary: "List the imported files of features",
-    returns: pageSchema("By name.", FeatureFile),
-    run: (_, { scoring }: AdministrationContext) => singlePage(scoring.features.list().map(makeRow)),
+    returns: answerSchema("By name.", {
+      ...PAGE_POSITION,
+      results: Type.Array(FeatureFile),
+      formats: Type.Array(Type.Object({ name: Type.Enum(FEATURE_FORMAT_NAMES), title: Type.String() })),
+    }),
+    run: (_, { scoring }: AdministrationContext) => ({
+      ...singlePage(scoring.features.list().map(makeRow)),
+      formats: FEATURE_FORMAT_NAMES.map((name) => ({ name, title: formatTitle(name) })),
+    }),
   }),
   operation("POST /api/admin/features", {
     access: "administrator",
     summary: "Import features of proteins",
     description:
-      "The body is ELM's table of instances, a UniProt flat file or JSON, GFF3, BED or InterProScan's TSV, plain or compressed, of any size. The response is sent after the upload.",
+      "The body is a file, plain or compressed, of any size. The response is sent after the upload.",
     query: Upload,
     sends: describeFile("P1\t0\t5\tdomain\n"),
     status: 202,

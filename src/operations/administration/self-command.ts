@@ -5,7 +5,7 @@ import type { Report } from "../../tasks/task.ts";
 
 /**
  * Runs a command of this executable in another process, so that requests do not wait for it. Lines of standard error
- * become the task's message; cancelling the task kills the process.
+ * become the task's message, `37 %, …` also its progress; cancelling the task kills the process.
  * @param success exit codes of a command that did its work
  * @throws Problem invalid_request with the last line of standard error
  */
@@ -32,7 +32,12 @@ export async function runCommand(
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
       const lines = (rest + text).split(/\r?\n/);
       rest = lines.pop()!;
-      for (const line of lines) if (line.trim() !== "") report.say((last = message(line)));
+      for (const line of lines) {
+        if (line.trim() === "") continue;
+        report.say((last = message(line)));
+        const [, percent] = /^(\d+) %,/.exec(line) ?? [];
+        if (percent !== undefined) report.at(Number(percent) / 100);
+      }
     }
     if (rest.trim() !== "") last = message(rest);
   };

@@ -26,11 +26,15 @@ const UNSUPPORTED_FORMATS: [first: number[], is: string][] = [
 /**
  * The text as UTF-8 without a byte order mark: decompressed from gzip (RFC 1952) or zstd (RFC 8878), and converted from
  * UTF-16 if it has that byte order mark, as Windows editors write it.
+ * @param count called with the numbers of bytes that were read of the source
  * @throws Problem invalid_request for a damaged file or another format
  */
-export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Array> {
+export async function* decompressed(
+  source: FastaSource,
+  count: (bytes: number) => void = () => {},
+): AsyncGenerator<Uint8Array> {
   const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
-  const { head, rest } = await opened(stream as ReadableStream<Uint8Array>);
+  const { head, rest } = await opened(stream as ReadableStream<Uint8Array>, count);
   const format = begins(head, GZIP) ? "gzip" : begins(head, ZSTD) ? "zstd" : null;
   if (!format) return yield* toUtf8(head, rest);
   try {
@@ -71,19 +75,25 @@ const begins = (head: Uint8Array, first: number[]): boolean => first.every((byte
 /** A stream and its first bytes, which the stream still contains. A pipe may deliver them one by one. */
 async function opened(
   stream: ReadableStream<Uint8Array>,
+  count: (bytes: number) => void = () => {},
 ): Promise<{ head: Uint8Array; rest: ReadableStream<Uint8Array> }> {
   const reader = stream.getReader();
+  const read = async (): Promise<{ done: boolean; value: Uint8Array | undefined }> => {
+    const { done, value } = await reader.read();
+    count(value?.length ?? 0);
+    return { done, value };
+  };
   let head: Uint8Array = new Uint8Array(0);
   let ended = false;
   while (!ended && head.length < HEAD) {
-    const { done, value } = await reader.read();
+    const { done, value } = await read();
     ended = done;
     if (value) head = Buffer.concat([head, value]);
   }
   const rest = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),
     async pull(controller) {
-      const { done, value } = ended ? { done: true } : await reader.read();
+      const { done, value } = ended ? { done: true, value: undefined } : await read();
       if (done) controller.close();
       else controller.enqueue(value as Uint8Array);
     },

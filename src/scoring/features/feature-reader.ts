@@ -20,6 +20,9 @@ export interface SequenceCheck {
 
 export type Emit = (record: FeatureRecord) => void;
 
+/** True for the accession of a protein that the corpus lacks; called for each of its lines. */
+export type Skip = (accession: string) => boolean;
+
 /** A line of a table, as a feature of a protein. */
 export interface FeatureRow {
   names: readonly string[];
@@ -49,15 +52,16 @@ export class RowJoiner {
   }
 }
 
+/** First and last residue, from 1. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 const WHOLE = /^\d{1,9}$/;
 
-/** First and last residue, from 1. @throws Problem that names the line */
-export function readSpan(
-  from: string,
-  to: string,
-  number: number,
-  line: string,
-): { start: number; end: number } {
+/** @throws Problem that names the line */
+export function readSpan(from: string, to: string, number: number, line: string): Span {
   const [start, end] = [Number(from), Number(to)];
   if (!WHOLE.test(from) || !WHOLE.test(to) || start < 1)
     throw lineProblem(

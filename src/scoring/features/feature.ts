@@ -71,9 +71,12 @@ const GROUPS = new Map(
   FEATURE_GROUP_NAMES.flatMap((group) => TYPES[group].split("|").map((type) => [type, group] as const)),
 );
 
-/** Programs of InterProScan, in lower case, whose matches are no domains. */
+/** Programs of InterProScan, in lower case, whose matches are no domains: those of families cover whole proteins. */
 const PROGRAMS: Readonly<Record<string, FeatureGroup>> = {
   coils: "region",
+  panther: "region",
+  pirsf: "region",
+  hamap: "region",
   mobidblite: "region",
   "mobidb-lite": "region",
   prositepatterns: "site",

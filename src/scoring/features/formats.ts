@@ -1,7 +1,14 @@
 import { Problem } from "../../problem.ts";
 import type { TextReader } from "../corpus/text-reader.ts";
-import type { Emit } from "./feature-reader.ts";
-import { readBed, readElmInstances, readGff3, readInterProTsv } from "./tables.ts";
+import type { Emit, Skip } from "./feature-reader.ts";
+import {
+  readBed,
+  readElmInstances,
+  readGff3,
+  readInterProTsv,
+  readPfamRegions,
+  readProtein2Ipr,
+} from "./tables.ts";
 import { readUniProtFlat, readUniProtJson } from "./uniprot.ts";
 
 interface FeatureFormat {
@@ -9,8 +16,11 @@ interface FeatureFormat {
   title: string;
   /** True if a file with this beginning has the format. @param lines the lines with content, without comments */
   detect(head: string, lines: readonly string[]): boolean;
-  /** @param head the beginning of the file */
-  read(emit: Emit, head: string): TextReader;
+  /**
+   * @param head the beginning of the file
+   * @param skip tells the lines that need not be parsed, where a file has many proteins that the corpus lacks
+   */
+  read(emit: Emit, head: string, skip: Skip): TextReader;
 }
 
 const WHOLE = /^\d{1,9}$/;
@@ -42,6 +52,17 @@ export const FEATURE_FORMATS = {
       WHOLE.test(splitCells(first)[6].trim()) &&
       WHOLE.test(splitCells(first)[7].trim()),
     read: readInterProTsv,
+  },
+  protein2ipr: {
+    title: "InterPro's protein2ipr.dat",
+    detect: (_, [first]) => /^\S+\tIPR\d{6}\t[^\t]*\t\S+\t\d+\t\d+$/.test(first),
+    read: (emit, _, skip) => readProtein2Ipr(emit, skip),
+  },
+  pfam: {
+    title: "Pfam-A.regions.tsv",
+    detect: (head, [first]) =>
+      /^#?(pfamseq|uniprot)_acc\t/.test(head) || /^\S+\t\d+\t\w+\t[0-9a-f]{32}\tPF\d{5}\t/i.test(first),
+    read: (emit, _, skip) => readPfamRegions(emit, skip),
   },
   bed: {
     title: "BED",

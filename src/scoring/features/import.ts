@@ -18,7 +18,8 @@ import {
   SCHEMA,
 } from "./feature-files.ts";
 import { MAX_PER_PROTEIN } from "../corpus/uniprot-entry.ts";
-import type { FeatureRecord } from "./feature-reader.ts";
+import { accessionFilter } from "./accession-filter.ts";
+import type { FeatureRecord, Skip } from "./feature-reader.ts";
 import { detectFormat, FEATURE_FORMATS, type FeatureFormatName } from "./formats.ts";
 
 export interface FeatureImport {
@@ -33,13 +34,16 @@ export interface FeatureImport {
   corpus: Corpus;
   /** Called with the format once it is known. */
   tell?: (format: FeatureFormatName) => void;
-  /** Called with the numbers of features so far: read, and of proteins of the corpus. */
-  report?: (read: number, matched: number) => void;
+  /**
+   * Called with the numbers of features so far: read, and of proteins of the corpus, and the part of the file that was
+   * read; null where its size is unknown.
+   */
+  report?: (read: number, matched: number, part: number | null) => void;
 }
 
 /** Characters by which the format is detected. */
 const HEAD = 8192;
-/** Features of one file. */
+/** Stored features of one file. */
 const MAX_FEATURES = 100_000_000;
 /** Unmatched identifiers that are listed. */
 const EXAMPLES = 10;
@@ -63,9 +67,7 @@ export async function importFeatures(
   const store = createStore(path, SCHEMA);
   try {
     const writer = new FeatureWriter(store, request);
-    let bytes = 0;
-    const source = counted(request.source, (read) => (bytes += read));
-    const format = await readAll({ ...request, source }, writer);
+    const { format, bytes } = await readAll(request, writer);
     writer.requireMatches(format);
     const info = { ...writer.counts(), name, format, corpus: corpus.name, imported: clock.now(), bytes };
     const about = JSON.stringify({ ...info, sha256: writer.sha256() });
@@ -80,38 +82,36 @@ export async function importFeatures(
   }
 }
 
-/** A source that reports the sizes of its chunks. */
-function counted(source: FastaSource, report: (bytes: number) => void): ReadableStream<Uint8Array> {
-  const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      report(chunk.length);
-      controller.enqueue(chunk);
-    },
-  });
-  return (stream as ReadableStream<Uint8Array>).pipeThrough(counter);
-}
-
-/** @throws Problem invalid_request */
-async function readAll(request: FeatureImport, writer: FeatureWriter): Promise<FeatureFormatName> {
+/** @returns the format, and the bytes of the file. @throws Problem invalid_request */
+async function readAll(
+  request: FeatureImport,
+  writer: FeatureWriter,
+): Promise<{ format: FeatureFormatName; bytes: number }> {
   let head = "";
   let started:
     { format: FeatureFormatName; reader: ReturnType<(typeof FEATURE_FORMATS)["gff3"]["read"]> } | undefined;
   const start = () => {
     const format = request.format ?? detectFormat(head);
     request.tell?.(format);
-    started = { format, reader: FEATURE_FORMATS[format].read((record) => writer.add(record), head) };
+    started = {
+      format,
+      reader: FEATURE_FORMATS[format].read((record) => writer.add(record), head, writer.skip),
+    };
     started.reader.write(head);
     return started;
   };
-  for await (const text of decodeText(decompressed(request.source))) {
+  const { source } = request;
+  let bytes = 0;
+  const count = (some: number): void => void (bytes += some);
+  const size = typeof source === "object" && "size" in source ? source.size : null;
+  for await (const text of decodeText(decompressed(source, count))) {
     if (started) started.reader.write(text);
     else if ((head += text).length >= HEAD) start();
-    request.report?.(writer.read, writer.features);
+    request.report?.(writer.read, writer.features, size && bytes / size);
   }
   const { format, reader } = started ?? start();
   reader.end();
-  return format;
+  return { format, bytes };
 }
 
 /** Stores the features of proteins of the corpus. */
@@ -126,6 +126,9 @@ class FeatureWriter {
   #last: { index: number; residues: string; md5: string } | undefined;
   readonly #flagged: Partial<Record<Flag, number>> = {};
   readonly #groups: FeatureFileInfo["groups"] = {};
+  /** Set once lines are skipped, with the accession of the last one. */
+  #mayHave: ((accession: string) => boolean) | undefined;
+  #skipped: string | undefined;
   readonly #unmatched = { proteins: 0, features: 0, examples: [] as string[] };
 
   constructor(
@@ -138,10 +141,10 @@ class FeatureWriter {
   add({ names, features, sequence }: FeatureRecord): void {
     const { corpus, group } = this.request;
     this.read += features.length;
-    if (this.read > MAX_FEATURES || features.length > MAX_PER_PROTEIN)
+    if (this.features > MAX_FEATURES || features.length > MAX_PER_PROTEIN)
       throw new Problem(
         "invalid_request",
-        `${names[0]}: more than ${MAX_PER_PROTEIN.toLocaleString("en")} features of one protein, or ${MAX_FEATURES.toLocaleString("en")} of one file. Split the file.`,
+        `${names[0]}: more than ${MAX_PER_PROTEIN.toLocaleString("en")} features of one protein, or ${MAX_FEATURES.toLocaleString("en")} of proteins of the corpus. Split the file.`,
       );
     const found = this.#find(names);
     if (!found) return this.#miss(names[0], features.length);
@@ -160,6 +163,16 @@ class FeatureWriter {
     );
     this.#store(accession, md5, "length", beyond);
   }
+
+  /** For files that list all proteins of UniProt: nearly all of their lines are of others. */
+  readonly skip: Skip = (accession) => {
+    const isSame = accession === this.#skipped;
+    if (!isSame && (this.#mayHave ??= accessionFilter(this.request.corpus))(accession)) return false;
+    this.read++;
+    if (isSame) this.#unmatched.features++;
+    else this.#miss((this.#skipped = accession), 1);
+    return true;
+  };
 
   #find(names: readonly string[]): IdentifiedProtein | null {
     let other: IdentifiedProtein | null = null;

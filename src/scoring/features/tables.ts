@@ -1,7 +1,7 @@
 import { splitCells } from "../corpus/elm-table.ts";
 import { type Feature, findProgramGroup, findTypeGroup, placed } from "./feature.ts";
 import { lineProblem, LineReader, type TextReader } from "../corpus/text-reader.ts";
-import { type Emit, readSpan, RowJoiner } from "./feature-reader.ts";
+import { type Emit, type FeatureRow, readSpan, RowJoiner, type Skip, type Span } from "./feature-reader.ts";
 
 /** Formats with one feature per line. */
 
@@ -172,40 +172,106 @@ export function readBed(emit: Emit): TextReader {
   return new LineReader(read, () => rows.end());
 }
 
-/** Columns of InterProScan's TSV; the last four may be missing. */
-const INTERPRO_COLUMNS = 11;
-
-/** InterProScan's TSV. */
-export function readInterProTsv(emit: Emit): TextReader {
+/** A table whose lines are features. @param parse gets trimmed cells, of which `-` is empty */
+function readRows(
+  emit: Emit,
+  title: string,
+  columns: number,
+  skip: Skip,
+  parse: (cells: readonly string[], span: (from: string, to: string) => Span) => FeatureRow,
+): TextReader {
   const rows = new RowJoiner(emit);
   const read = (line: string, number: number): void => {
-    if (line === "" || line.startsWith("#")) return;
+    if (line === "" || line.startsWith("#") || skip(line.slice(0, line.indexOf("\t")))) return;
     const cells = line.split("\t").map((cell) => (cell.trim() === "-" ? "" : cell.trim()));
-    if (cells.length < INTERPRO_COLUMNS)
+    if (cells.length < columns)
       throw lineProblem(
         number,
-        `${cells.length} columns; InterProScan's TSV has ${INTERPRO_COLUMNS} to 15, separated by tabs.`,
+        `${cells.length} columns; ${title} has at least ${columns}, separated by tabs.`,
         line,
       );
-    const [sequence, md5, length, program, signature, description, from, to] = cells;
-    const [entry = "", entryName = ""] = cells.slice(11, 13);
-    rows.add({
-      names: [sequence],
-      features: [
-        {
-          group: findProgramGroup(program, signature),
-          type: program,
-          ...readSpan(from, to, number, line),
-          name: entryName || description || signature,
-          id: entry === "" ? signature : `${signature}, ${entry}`,
-          source: program,
-        },
-      ],
-      sequence: parseCheck(md5, length),
-    });
+    rows.add(parse(cells, (from, to) => readSpan(from, to, number, line)));
   };
   return new LineReader(read, () => rows.end());
 }
+
+/** InterProScan's TSV; the last four of its 15 columns may be missing. */
+export const readInterProTsv = (emit: Emit): TextReader =>
+  readRows(
+    emit,
+    "InterProScan's TSV",
+    11,
+    () => false,
+    (cells, span) => {
+      const [sequence, md5, length, program, signature, description, from, to] = cells;
+      const [entry = "", entryName = ""] = cells.slice(11, 13);
+      const match = { ...span(from, to), name: entryName || description || signature };
+      return {
+        names: [sequence],
+        features: [signatureFeature(program, signature, entry, match)],
+        sequence: parseCheck(md5, length),
+      };
+    },
+  );
+
+/** InterPro's matches of all proteins (`protein2ipr.dat`): protein, entry, its name, signature, start and end. */
+export const readProtein2Ipr = (emit: Emit, skip: Skip): TextReader =>
+  readRows(emit, "protein2ipr.dat", 6, skip, ([accession, entry, name, signature, from, to], span) => ({
+    names: [accession],
+    features: [
+      signatureFeature(findMemberDatabase(signature), signature, entry, { ...span(from, to), name }),
+    ],
+  }));
+
+/** Pfam's domains of all proteins: protein, its version, CRC64 and MD5, family, start and end of the domain. */
+export function readPfamRegions(emit: Emit, skip: Skip): TextReader {
+  const isHeading = (accession: string): boolean => /^(pfamseq|uniprot)_acc$/.test(accession);
+  return readRows(
+    emit,
+    "Pfam-A.regions.tsv",
+    7,
+    (accession) => isHeading(accession) || skip(accession),
+    ([accession, , , md5, family, from, to], span) => ({
+      names: [accession],
+      features: [signatureFeature("Pfam", family, "", { ...span(from, to), name: family })],
+      sequence: parseCheck(md5, ""),
+    }),
+  );
+}
+
+const signatureFeature = (
+  program: string,
+  signature: string,
+  entry: string,
+  match: Pick<Feature, "start" | "end" | "name">,
+): Feature => ({
+  group: findProgramGroup(program, signature),
+  type: program,
+  ...match,
+  id: entry === "" ? signature : `${signature}, ${entry}`,
+  source: program,
+});
+
+/** Beginnings of signatures, and the databases of InterPro to which they belong. */
+const MEMBER_DATABASES: readonly (readonly [string, string])[] = [
+  ["PF", "Pfam"],
+  ["PTHR", "PANTHER"],
+  ["G3DSA", "Gene3D"],
+  ["SSF", "SUPERFAMILY"],
+  ["SM", "SMART"],
+  ["PS5", "ProSiteProfiles"],
+  ["PS", "ProSitePatterns"],
+  ["cd", "CDD"],
+  ["TIGR", "NCBIfam"],
+  ["NF", "NCBIfam"],
+  ["PR", "PRINTS"],
+  ["PIRSF", "PIRSF"],
+  ["MF_", "Hamap"],
+  ["SFLD", "SFLD"],
+];
+
+const findMemberDatabase = (signature: string): string =>
+  MEMBER_DATABASES.find(([beginning]) => signature.startsWith(beginning))?.[1] ?? "InterPro";
 
 const parseCheck = (md5: string, length: string) => ({
   ...(/^[0-9a-f]{32}$/i.test(md5) ? { md5: md5.toLowerCase() } : {}),

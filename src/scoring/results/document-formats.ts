@@ -4,7 +4,7 @@ import { escapeAttribute, XML_DECLARATION } from "../prediction/xml-text.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import type { FileFormat } from "../table/table-formats.ts";
-import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
+import { printA3m, printAlignedFasta, printNewick, printStockholm } from "./result-alignment.ts";
 
 /** A format of one prediction that is no table. */
 export interface DocumentFormat extends FileFormat {
@@ -33,7 +33,7 @@ export const DOCUMENT_FORMATS = {
     contentType: "text/x-stockholm; charset=utf-8",
     aliases: ["text/stockholm"],
     extension: "sto",
-    sentence: "One alignment per match: the query and its homologs.",
+    sentence: "The whole alignment, with its matches; `match` selects the columns of one.",
     print: printStockholm,
   },
   fasta: {
@@ -41,7 +41,7 @@ export const DOCUMENT_FORMATS = {
     contentType: "text/x-fasta; charset=utf-8",
     aliases: ["text/fasta"],
     extension: "fasta",
-    sentence: "One alignment per match as aligned FASTA, one after the other; `match` selects one.",
+    sentence: "The whole alignment as aligned FASTA; `match` selects the columns of one match.",
     print: printAlignedFasta,
   },
   a3m: {
@@ -58,9 +58,8 @@ export const DOCUMENT_FORMATS = {
     contentType: "text/x-nh; charset=utf-8",
     aliases: ["text/newick", "text/x-newick"],
     extension: "nwk",
-    sentence: "The tree of the homologs and the query, which is named `query`.",
-    // Without homologs a tree of one leaf: the notation has no empty tree.
-    print: ({ prediction }) => `${prediction.tree === "" ? "query;" : prediction.tree}\n`,
+    sentence: "The tree of the homologs and the query, with the names of alignments.",
+    print: printNewick,
   },
   xml: {
     title: "XML",

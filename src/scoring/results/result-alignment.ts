@@ -1,4 +1,4 @@
-import type { Homolog, MatchScore, PatternScores } from "../../motif/index.ts";
+import { type Homolog, type MatchScore, newickName, type PatternScores } from "../../motif/index.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
 import { patternName, queryName } from "../table/match-row.ts";
 import { printDecimal } from "../table/print-tsv.ts";
@@ -97,36 +97,101 @@ function rowNames({ identifier, prediction }: PredictionReport): string[] {
 // oxlint-disable-next-line no-control-regex -- control characters would break the line
 const line = (text: string): string => text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]+/g, " ");
 
+type Labelled = readonly [label: string, text: string];
+
 /**
- * Stockholm 1.0 (Eddy, HMMER user's guide, "The Stockholm format"), one alignment per match. The query's name has first and
- * last residue; `ST` is the state of the homolog, `WT` its weight, `conservation` the conservation in tenths (9 from 0.9).
+ * The whole alignment as rows of equal length, with insertions; null for a result of an early version, which has none. The
+ * second text marks the columns of matches.
+ */
+function wholeAlignment(
+  report: PredictionReport,
+): (Pick<MatchAlignment, "rows" | "reference"> & { marks: string }) | null {
+  const { alignment, homologs, patterns } = report.prediction;
+  if (alignment?.rows === undefined) return null;
+  const names = rowNames(report);
+  const { rows, reference } = align([alignment.query, ...alignment.rows].map(findSlots));
+  const matches = patterns.flatMap((pattern) => pattern.matches);
+  const residues = Array.from(alignment.query, (_, i) =>
+    matches.some(({ start, end }) => start <= i + 1 && i + 1 <= end) ? "*" : ".",
+  );
+  let residue = 0;
+  return {
+    reference,
+    marks: Array.from(reference, (mark) => (mark === "x" ? residues[residue++] : ".")).join(""),
+    rows: rows.map((text, i) => ({ name: names[i], text, homolog: homologs[i - 1] ?? null, state: "" })),
+  };
+}
+
+/**
+ * Stockholm 1.0 (Eddy, HMMER user's guide, "The Stockholm format"). The whole alignment, with the columns of matches marked
+ * in `matches`; or the columns of one match. The query's name then has first and last residue, `ST` is the state of the
+ * homolog, `WT` its weight, `conservation` the conservation in tenths (9 from 0.9).
  */
 export function printStockholm(report: PredictionReport, only?: number): string {
-  return listAlignments(report, only)
-    .map((alignment) => {
-      const { number, pattern, match, rows, reference } = alignment;
-      const label = ({ name, homolog }: AlignmentRow): string =>
-        homolog === null ? `${name}/${match.start}-${match.end}` : name;
-      const width = Math.max("#=GC conservation".length, ...rows.map((row) => label(row).length)) + 2;
-      const about: [string, string][] = [
-        ["ID", `match_${number}`],
-        ["DE", `${patternName(pattern)} at ${match.start}-${match.end} of ${queryName(report.identifier)}`],
-        ["CC", describe(match)],
-      ];
-      return [
-        "# STOCKHOLM 1.0",
-        ...about.map(([feature, text]) => `#=GF ${feature}   ${line(text)}`),
-        ...rows.flatMap(({ name, homolog, state }) =>
-          homolog === null ? [] : remarks(name, homolog, state),
-        ),
-        ...rows.map((row) => label(row).padEnd(width) + row.text),
-        "#=GC RF".padEnd(width) + reference,
-        "#=GC conservation".padEnd(width) + tenths(match, reference),
-        "//",
-      ]
-        .map((text) => `${text}\n`)
-        .join("");
-    })
+  const whole = only === undefined ? wholeAlignment(report) : null;
+  if (!whole)
+    return listAlignments(report, only)
+      .map((one) => matchStockholm(report, one))
+      .join("");
+  const about = report.prediction.patterns.flatMap((pattern) =>
+    pattern.matches.map((match): Labelled => ["CC", `${describePlace(pattern, match)}: ${describe(match)}`]),
+  );
+  const { rows, reference, marks } = whole;
+  return stockholm({
+    about: [["ID", rows[0].name], ["DE", `${queryName(report.identifier)} and its homologs`], ...about],
+    homologs: rows,
+    rows: rows.map(({ name, text }) => [name, text]),
+    columns: [
+      ["RF", reference],
+      ["matches", marks],
+    ],
+  });
+}
+
+const describePlace = (pattern: PatternScores, { start, end }: MatchScore): string =>
+  `${patternName(pattern)} at ${start}-${end}`;
+
+const matchStockholm = (
+  report: PredictionReport,
+  { number, pattern, match, rows, reference }: MatchAlignment,
+): string =>
+  stockholm({
+    about: [
+      ["ID", `match_${number}`],
+      ["DE", `${describePlace(pattern, match)} of ${queryName(report.identifier)}`],
+      ["CC", describe(match)],
+    ],
+    homologs: rows,
+    rows: rows.map(({ name, text, homolog }) => [
+      homolog === null ? `${name}/${match.start}-${match.end}` : name,
+      text,
+    ]),
+    columns: [
+      ["RF", reference],
+      ["conservation", tenths(match, reference)],
+    ],
+  });
+
+function stockholm(of: {
+  about: readonly Labelled[];
+  homologs: readonly AlignmentRow[];
+  rows: readonly Labelled[];
+  /** Texts with a character per column. */
+  columns: readonly Labelled[];
+}): string {
+  const columns = of.columns.map(([name, text]): Labelled => [`#=GC ${name}`, text]);
+  const width =
+    Math.max(...[...of.rows, ...columns, ["#=GC conservation"]].map(([label]) => label.length)) + 2;
+  return [
+    "# STOCKHOLM 1.0",
+    ...of.about.map(([feature, text]) => `#=GF ${feature}   ${line(text)}`),
+    ...of.homologs.flatMap(({ name, homolog, state }) =>
+      homolog === null ? [] : remarks(name, homolog, state),
+    ),
+    ...[...of.rows, ...columns].map(([label, text]) => label.padEnd(width) + text),
+    "//",
+  ]
+    .map((text) => `${text}\n`)
     .join("");
 }
 
@@ -186,14 +251,42 @@ export function printA3m(report: PredictionReport): string {
     .join("");
 }
 
-/** Aligned FASTA, upper case and `-` only. With `only` it is one alignment, with rows of equal length. */
+/** Aligned FASTA, upper case and `-` only, with rows of equal length: the whole alignment, or the columns of one match. */
 export function printAlignedFasta(report: PredictionReport, only?: number): string {
+  const print = (name: string, about: string, text: string): string =>
+    `>${name} ${line(about)}`.trimEnd() + `\n${text.toUpperCase().replaceAll(".", "-")}\n`;
+  const whole = only === undefined ? wholeAlignment(report) : null;
+  if (whole)
+    return whole.rows
+      .map(({ name, text, homolog }) => print(name, homolog ? describeProtein(homolog) : "", text))
+      .join("");
   return listAlignments(report, only)
     .flatMap(({ pattern, match, rows }) =>
-      rows.map(
-        ({ name, text, state }) =>
-          `>${name} ${line(patternName(pattern))} ${match.start}-${match.end} ${state}\n${text.toUpperCase().replaceAll(".", "-")}\n`,
+      rows.map(({ name, text, state }) =>
+        print(name, `${patternName(pattern)} ${match.start}-${match.end} ${state}`, text),
       ),
     )
     .join("");
+}
+
+/** A leaf of Newick text, quoted or not. */
+const LEAF = /(?<=[(,]|^)(?:'(?:[^']|'')*'|[^'(),:;]+)(?=[:;])/g;
+
+/** The tree with the names of the rows of alignments; without homologs a single leaf, since the notation has no empty tree. */
+export function printNewick(report: PredictionReport): string {
+  const { tree, homologs } = report.prediction;
+  const names = rowNames(report).map(newickName);
+  const stored = new Map<string, string[]>();
+  for (const [i, { accession }] of homologs.entries()) {
+    const leaf = newickName(accession);
+    stored.set(leaf, [...(stored.get(leaf) ?? []), names[i + 1]]);
+  }
+  // The query is the first leaf; a homolog may have its stored name, too.
+  let isQuery = true;
+  const name = (leaf: string): string => {
+    const renamed = isQuery && leaf === "query" ? names[0] : (stored.get(leaf)?.shift() ?? leaf);
+    if (leaf === "query") isQuery = false;
+    return renamed;
+  };
+  return `${tree === "" ? `${names[0]};` : tree.replaceAll(LEAF, name)}\n`;
 }

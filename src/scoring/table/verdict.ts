@@ -2,8 +2,8 @@ import type { Verdict } from "../../motif/index.ts";
 import type { MatchRow } from "./match-row.ts";
 import { isKnown } from "./match-values.ts";
 
-/** Largest overall P values of the two levels of evidence. */
-export { LIKELY_P, POSSIBLE_P } from "../../motif/options.ts";
+/** Largest overall P values of the two levels of evidence, and what counts as kept. */
+export { KEPT_FRACTION, LIKELY_P, POSSIBLE_P } from "../../motif/options.ts";
 
 /** The verdict on a match: a known instance of its motif, else all evidence in words. */
 export type MatchVerdict = Verdict | "known instance";

@@ -7,17 +7,8 @@ import { type Answer, call } from "../request.ts";
 import { type FeatureGroup, GROUP_ORDER, GROUPS } from "../score/features.ts";
 
 type FeatureFile = Answer<"GET /api/admin/features">["results"][number];
+type Formats = Answer<"GET /api/admin/features">["formats"];
 
-/** Formats and groups as the server names them, and how pages call them. */
-const FORMATS = [
-  ["", "Detect from the content"],
-  ["elm", "ELM's table of instances"],
-  ["uniprot", "UniProt flat file"],
-  ["uniprot-json", "UniProt JSON"],
-  ["gff3", "GFF3"],
-  ["bed", "BED"],
-  ["interpro", "InterProScan TSV"],
-] as const;
 export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
@@ -30,7 +21,7 @@ export const administrationFeaturesPage = administrationPage({
     text: "Import ELM's instances or UniProt, for example, to see known sites beside the scores.",
   },
   tasks: ["features-add"],
-  below: ({ watchTasks }) => <AddFeatures watchTasks={watchTasks} />,
+  below: ({ data, watchTasks }) => <AddFeatures formats={data.formats} watchTasks={watchTasks} />,
   columns: [
     {
       name: "name",
@@ -104,12 +95,12 @@ const choices = (values: readonly (readonly [string, string])[]) =>
 interface Chosen {
   file: File | null;
   name: string;
-  format: (typeof FORMATS)[number][0];
+  format: Formats[number]["name"] | "";
   group: FeatureGroup | "";
 }
 const NO_CHOICE: Chosen = { file: null, name: "", format: "", group: "" };
 
-function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
+function AddFeatures({ formats, watchTasks }: { formats: Formats; watchTasks: () => void }) {
   const add = ({ file, name, format, group }: Chosen) => {
     const query = { name, format: format || undefined, group: group || undefined };
     return sendFile(file, watchTasks, (body) => call("POST /api/admin/features", { query, body }));
@@ -131,11 +122,19 @@ function AddFeatures({ watchTasks }: { watchTasks: () => void }) {
             label: "Features",
             kind: "file",
             accept: ".tsv,.txt,.dat,.json,.xml,.gff,.gff3,.bed,.gz,.zst",
-            hint: "ELM's table of instances, UniProt (flat file, JSON), GFF3, BED or InterProScan's TSV, plain or compressed, of any size.",
+            hint: "In one of the formats below, plain or compressed with gzip or zstd, of any size.",
             onChoose: (file) => ({ name: file?.name ?? "" }),
           },
           { name: "name", label: "Name", maxLength: 200 },
-          { name: "format", label: "Format", kind: "select", choices: choices(FORMATS) },
+          {
+            name: "format",
+            label: "Format",
+            kind: "select",
+            choices: [
+              { value: "", name: "Detect from the content" },
+              ...formats.map(({ name, title }) => ({ value: name, name: title })),
+            ],
+          },
           {
             name: "group",
             label: "Group",

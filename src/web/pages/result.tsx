@@ -11,6 +11,7 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { CladeView } from "../score/clade-view.tsx";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
@@ -194,8 +195,9 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       {match && (
         <div class="with-panel">
           <ResultMatches {...{ job: job.id, fileName, view, select }} all={rows} selected={match.number} />
-          <MatchPanel match={match} onPrevious={selects(-1)} onNext={selects(1)} />
+          <MatchPanel {...{ result, match }} onPrevious={selects(-1)} onNext={selects(1)} />
           <KnownCard {...{ known, match }} />
+          {match.homologs > 0 && <CladeView key={match.number} {...{ result, match }} />}
         </div>
       )}
       {match && result.homologs.length > 0 && (

@@ -213,6 +213,7 @@ export const AlignmentLegend = ({ scheme, hasInsertions }: { scheme: Scheme; has
         <StateMark state={state} x={7} y={7} />
       </Swatch>
     ))}
+    <li>o ortholog, p paralog</li>
     {Object.entries(LOOKS[scheme]).map(([look, name]) => (
       <Swatch key={look} name={name}>
         <rect class={look} y={1} width={12} height={12} rx={3} />

@@ -30,11 +30,12 @@ interface Sides {
   tree: number;
   names: number;
   name: number;
+  relation: number;
   marks: number;
   residues: number;
 }
-const WIDE: Sides = { tree: 88, names: 100, name: 190, marks: 298, residues: 314 };
-const NARROW: Sides = { tree: 0, names: 12, name: 104, marks: 126, residues: 140 };
+const WIDE: Sides = { tree: 88, names: 100, name: 190, relation: 298, marks: 314, residues: 330 };
+const NARROW: Sides = { tree: 0, names: 12, name: 98, relation: 118, marks: 132, residues: 146 };
 const MIN_WIDE_WIDTH = 620;
 /** Rows and columns are drawn in blocks, so that scrolling rarely draws any. */
 const BLOCK = { rows: 8, slots: 16 };
@@ -286,6 +287,9 @@ function Leaves({ result, tree, states, sides, rows }: LeavesProps) {
         return (
           <g key={index} class={index === 0 ? "query" : "homolog"}>
             <Name {...{ result, state, sides }} homolog={result.homologs[index - 1]} y={y + 4} />
+            <text class="relation" x={sides.relation} y={y + 4}>
+              {result.homologs[index - 1]?.relation?.[0]}
+            </text>
             {state && <StateMark state={state} x={sides.marks} y={y} />}
           </g>
         );
@@ -330,7 +334,11 @@ function Name(props: {
         ) : (
           shorten(first ?? accession, most)
         )}
-        <title>{`${about}${state ? `: ${STATES[state]}` : ""}`}</title>
+        <title>
+          {[[about, homolog?.relation].filter(Boolean).join(", "), state && STATES[state]]
+            .filter(Boolean)
+            .join(": ")}
+        </title>
       </text>
       {organism && isWide && (
         <text class="accession" text-anchor="end" x={sides.names + sides.name} y={y}>

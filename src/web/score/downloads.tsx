@@ -9,9 +9,9 @@ import { type Job, MAX_PER_SOAP_JOB, type Model } from "./job.ts";
 const FORMATS = [
   { format: "tsv", name: "TSV", about: "one row per match" },
   { format: "json", name: "JSON", about: "all data" },
-  { format: "stockholm", name: "Stockholm", about: "the alignment at each match", extension: "sto" },
-  { format: "fasta", name: "FASTA", about: "the alignment at each match" },
-  { format: "a3m", name: "A3M", about: "the whole alignment" },
+  { format: "stockholm", name: "Stockholm", about: "the alignment, with the matches", extension: "sto" },
+  { format: "fasta", name: "FASTA", about: "the alignment" },
+  { format: "a3m", name: "A3M", about: "the alignment, in columns of the protein" },
   { format: "newick", name: "Newick", about: "the tree", extension: "nwk" },
   { format: "gff3", name: "GFF3", about: "matches as features" },
   { format: "eln", name: "ELN", about: "an archive for laboratory notebooks" },

@@ -1,5 +1,7 @@
 import type { MatchScore } from "../../scoring/index.ts";
-import { findVerdict } from "../../scoring/table/verdict.ts";
+import { keptShare } from "../../scoring/table/match-values.ts";
+import { findVerdict, KEPT_FRACTION } from "../../scoring/table/verdict.ts";
+import { pluralize } from "../format.tsx";
 import { decimal, type NumberedMatch, overallP, percent, formatPValue } from "./result.ts";
 
 type Contributions = NonNullable<MatchScore["contributions"]>;
@@ -63,6 +65,7 @@ const NAMED = 2;
 export const explainMatch = (match: NumberedMatch): string[] => [
   ...explainNoEvidence(match),
   ...explainBound(match),
+  ...explainParalogs(match),
 ];
 
 /** A conserved match without evidence. */
@@ -94,5 +97,18 @@ function explainBound({ z, overallPValue, pattern: { randomMatches } }: Numbered
   if (half === undefined) return [];
   return [
     `z is above 0, the mean of all random matches, but half of those with which this match is compared (in proteins with as many homologs and as much order) reach ${decimal(half)}, and ${decimal(z)} is less.`,
+  ];
+}
+
+/** A match that orthologs keep, but that few homologs keep because paralogs fill the list. */
+function explainParalogs(match: NumberedMatch): string[] {
+  const { score, orthologs, paralogs } = match;
+  if (score === null || !orthologs || !paralogs || orthologs.homologs < 2) return [];
+  const isKept = (of: Parameters<typeof keptShare>[0]): boolean => (keptShare(of) ?? 1) >= KEPT_FRACTION;
+  if (!isKept(orthologs) || isKept(paralogs) || isKept(match)) return [];
+  const count = ({ kept, homologs, score: cs }: typeof orthologs, name: string): string =>
+    `${kept} of ${pluralize(homologs, name)} (CS\u00A0${decimal(cs)})`;
+  return [
+    `Few homologs keep it (CS\u00A0${decimal(score)}) because paralogs fill the list: it is in place in ${count(orthologs, "ortholog")}, but only in ${count(paralogs, "paralog")}.`,
   ];
 }

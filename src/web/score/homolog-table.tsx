@@ -4,6 +4,7 @@ import { type Column, type Order, Table } from "../components/table.tsx";
 import { inOrder, sortable } from "./order.ts";
 import { decimal, type NumberedMatch, percent, type Result, type State } from "./result.ts";
 
+type Relation = NonNullable<Result["homologs"][number]["relation"]>;
 type Row = NumberedMatch["atHomologs"][number] & Result["homologs"][number];
 
 const numeric = { numeric: true };
@@ -12,6 +13,7 @@ const COLUMNS: readonly Column<Row>[] = [
   sortable("organism", "Organism", ({ organism }) => organism && <em>{organism}</em>),
   sortable("gene", "Gene", ({ gene }) => gene ?? ""),
   { name: "description", title: "Protein", cell: ({ description }) => description },
+  sortable("relation", "Relation", ({ relation }) => relation ?? ""),
   sortable("state", "Site", ({ state }) => (
     <span class="nowrap">
       <svg width={14} height={14} aria-hidden="true">
@@ -30,9 +32,11 @@ const COLUMNS: readonly Column<Row>[] = [
 export function HomologTable({ result, match }: { result: Result; match: NumberedMatch }) {
   const [order, setOrder] = useState<Order>("");
   const [state, setState] = useState<State | "">("");
+  const [relation, setRelation] = useState<Relation | "">("");
   const rows = match.atHomologs
     .filter((at) => state === "" || at.state === state)
-    .map((at): Row => Object.assign({}, result.homologs[at.homolog], at));
+    .map((at): Row => Object.assign({}, result.homologs[at.homolog], at))
+    .filter((row) => relation === "" || row.relation === relation);
   const present = [...new Set(match.atHomologs.map((at) => at.state))];
   return (
     <details class="card">
@@ -45,6 +49,16 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
           value={state}
           choices={[{ value: "", name: "all" }, ...present.map((value) => ({ value, name: STATES[value] }))]}
           onChange={setState}
+        />
+        <SelectField<Relation | "">
+          label="Relation"
+          value={relation}
+          choices={[
+            { value: "", name: "all" },
+            { value: "ortholog", name: "orthologs" },
+            { value: "paralog", name: "paralogs" },
+          ]}
+          onChange={setRelation}
         />
       </div>
       <Table

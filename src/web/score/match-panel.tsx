@@ -4,8 +4,9 @@ import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
-import { pluralize } from "../format.tsx";
+import { capitalized, pluralize } from "../format.tsx";
 import { explainMatch, partsOf, TERMS } from "./explain-match.ts";
+import { historyText } from "./history-text.ts";
 import { motifQuery } from "./proteome.ts";
 import { RandomMatchesChart } from "./random-matches.tsx";
 import {
@@ -14,6 +15,7 @@ import {
   decimal,
   patternName,
   type NumberedMatch,
+  type Result,
   oddsText,
   probabilityText,
   overallP,
@@ -28,11 +30,12 @@ type Contributions = NonNullable<MatchScore["contributions"]>;
 
 /** All facts about one match: verdict, homologs, and the evidence behind both. */
 export function MatchPanel(props: {
+  result: Result;
   match: NumberedMatch;
   onPrevious: (() => void) | undefined;
   onNext: (() => void) | undefined;
 }) {
-  const { match } = props;
+  const { result, match } = props;
   const { start, end, text, pattern, contributions } = match;
   return (
     <section class="card match-panel" aria-labelledby="match">
@@ -56,7 +59,7 @@ export function MatchPanel(props: {
           <code>{patternName(pattern)}</code>: {pattern.explanation}.{" "}
           <a href={href("/proteome", motifQuery(pattern))}>Search a proteome for it</a>
         </p>
-        <Parts match={match} />
+        <Parts {...{ result, match }} />
         {match.warnings.map((warning) => (
           <Banner key={warning} tone="warn">
             {warning}
@@ -71,7 +74,7 @@ export function MatchPanel(props: {
   );
 }
 
-function Parts({ match }: { match: NumberedMatch }) {
+function Parts({ result, match }: { result: Result; match: NumberedMatch }) {
   const verdict = findVerdict(match);
   const p = overallP(match);
   return (
@@ -92,13 +95,13 @@ function Parts({ match }: { match: NumberedMatch }) {
         <summary>What the verdict means</summary>
         <KeyValues of={VERDICT_HELP} />
       </details>
-      {match.atHomologs.length > 0 && <Conservation match={match} />}
+      {match.atHomologs.length > 0 && <Conservation {...{ result, match }} />}
     </>
   );
 }
 
 /** The number of homologs that keep the match, and whether its surroundings explain it. */
-function Conservation({ match }: { match: NumberedMatch }) {
+function Conservation({ result, match }: { result: Result; match: NumberedMatch }) {
   const { conservationLevel, score, expected, pValue, pValueIs, kept, nearby, homologs } = match;
   const missing = countMissing(match);
   const p = { p: pValue, is: pValueIs };
@@ -123,8 +126,20 @@ function Conservation({ match }: { match: NumberedMatch }) {
         {numbers}. {oddsText(p, ["is kept this well", "are kept this well"])}
       </small>
       <small>{notes.filter(Boolean).join(" ")}</small>
+      <small>{keptByRelation(match)}</small>
+      <small>{historyText(result, match)}</small>
     </div>
   );
+}
+
+/** `In orthologs 11 of 12 in place, 1 nearby, CS 0.97; in paralogs …`; empty if species are unknown. */
+function keptByRelation({ orthologs, paralogs }: NumberedMatch): string {
+  const parts = Object.entries({ orthologs, paralogs }).flatMap(([name, of]) => {
+    if (!of || of.homologs === 0) return [];
+    const nearby = of.nearby > 0 ? `, ${of.nearby} nearby` : "";
+    return [`in ${name} ${of.kept} of ${of.homologs} in place${nearby}, CS\u00A0${decimal(of.score)}`];
+  });
+  return parts.length === 0 ? "" : `${capitalized(parts.join("; "))}.`;
 }
 
 const EVIDENCE_FOR_CLASS = "mark tone-likely";

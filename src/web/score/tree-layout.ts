@@ -4,7 +4,7 @@ export interface Layout {
   /** Leaves from top to bottom, with their number. */
   leaves: { index: number; depth: number }[];
   /** Horizontal lines from parent to node, and vertical lines across the children of a node. Rows count from 0. */
-  branches: { row: number; from: number; to: number }[];
+  branches: { node: Node; row: number; from: number; to: number }[];
   forks: { depth: number; top: number; bottom: number }[];
   /** The largest distance from the root. */
   depth: number;
@@ -27,7 +27,7 @@ export function layout(root: Node): Layout {
       made.forks.push({ depth: to, top, bottom });
       row = (top + bottom) / 2;
     }
-    made.branches.push({ row, from, to });
+    made.branches.push({ node, row, from, to });
     return row;
   };
   place(root, 0);
