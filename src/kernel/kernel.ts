@@ -36,6 +36,8 @@ const FOUR_CODES = (CODES - 1) * 21 * 401 + 1;
 /** Positions of the scan at a time (STEP in assembly/scan.ts), and bytes that it reads after the residues. */
 const SCAN_STEP = 4096;
 const SCAN_MARGIN = 32;
+/** Padding before and after the query of a scan (MARGIN there). */
+const QUERY_MARGIN = 16;
 /** Padding of shorter subjects; scores below zero against everything. */
 const PADDING = 31;
 /** Lowest score, as an unsigned byte. */
@@ -429,6 +431,7 @@ export class Kernel {
       headsAt,
       positionsAt,
       queryAt,
+      profileAt,
       diagonalsAt,
       listsAt,
       residuesAt,
@@ -440,7 +443,8 @@ export class Kernel {
       WORD_COUNT * 4,
       table.heads.byteLength,
       table.positions.byteLength,
-      query.length + 32,
+      query.length + 2 * QUERY_MARGIN,
+      (query.length + 2 * QUERY_MARGIN) * 2,
       slots * 4,
       SCAN_STEP * 12 + 32,
       block + SCAN_MARGIN,
@@ -459,17 +463,18 @@ export class Kernel {
     numbers.set(table.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
     new Uint16Array(bytes.buffer, ownersAt, owners.length).set(owners);
-    bytes.fill(PADDING, queryAt, queryAt + query.length + 32);
-    bytes.set(query, queryAt + 16);
+    bytes.fill(PADDING, queryAt, queryAt + query.length + 2 * QUERY_MARGIN);
+    bytes.set(query, queryAt + QUERY_MARGIN);
     this.#exports.prepareScan(
       filterAt,
       outerAt,
       startsAt,
       headsAt,
       positionsAt,
-      queryAt + 16,
+      queryAt + QUERY_MARGIN,
       query.length,
       this.#matrixAt,
+      profileAt + 2 * QUERY_MARGIN,
       diagonalsAt,
       slots - 1,
       listsAt,

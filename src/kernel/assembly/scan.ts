@@ -16,6 +16,8 @@
 const WORD: i32 = 5;
 /** Flank on each side of a word that decides about its extension. */
 const NEAR: i32 = 6;
+/** Residues read before and after the query. */
+const MARGIN: i32 = 16;
 const LAST: u32 = 0x80000000;
 /** Positions at a time, whose lists stay in the first-level cache. */
 const STEP: i32 = 4096;
@@ -28,9 +30,9 @@ let outer: usize = 0;
 let starts: usize = 0;
 let heads: usize = 0;
 let positions: usize = 0;
-let query: usize = 0;
+/** For each position of the query, the address (u16) of the scores of its residue. */
+let profile: usize = 0;
 let queryLength: i32 = 0;
-let matrix: usize = 0;
 let diagonals: usize = 0;
 let diagonalMask: i32 = 0;
 let lists: usize = 0;
@@ -51,7 +53,8 @@ let threshold: i32 = 1;
 let base: i32 = 0;
 
 /**
- * Sets the parameters of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength. `lists` has
+ * Sets the parameters of a scan. MARGIN codes before and after the query are padding, and `profile` has u16 for them,
+ * too. `matrix` is below 2^15. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength. `lists` has
  * 12 STEP + 32 bytes.
  */
 export function prepareScan(
@@ -60,9 +63,10 @@ export function prepareScan(
   starts_: usize,
   heads_: usize,
   positions_: usize,
-  query_: usize,
+  query: usize,
   queryLength_: i32,
-  matrix_: usize,
+  matrix: usize,
+  profile_: usize,
   diagonals_: usize,
   diagonalMask_: i32,
   lists_: usize,
@@ -80,9 +84,10 @@ export function prepareScan(
   starts = starts_;
   heads = heads_;
   positions = positions_;
-  query = query_;
+  profile = profile_;
   queryLength = queryLength_;
-  matrix = matrix_;
+  for (let i = -MARGIN; i < queryLength + MARGIN; i++)
+    store<u16>(profile + ((<usize>i) << 1), <u16>(matrix + ((<usize>load<u8>(query + <usize>i)) << 5)));
   diagonals = diagonals_;
   diagonalMask = diagonalMask_;
   lists = lists_;
@@ -341,26 +346,59 @@ function note(inQuery: i32, score: i32): void {
   if (score > before) store<i32>(best, score);
 }
 
+/** Score at one of four addresses of 16 bits, the lowest first. */
+function scoreAt(addresses: u64, k: u32): i32 {
+  return <i32>load<i8>(<usize>((addresses >> (<u64>(k << 4))) & 0xffff));
+}
+
 /**
  * Score of the best ungapped segment from up to NEAR residues before the word to up to NEAR after it, without
  * branches on residues.
  */
 function scoreNear(word: usize, inQuery: i32): i32 {
-  const matrix_ = matrix;
-  const own = query + <usize>inQuery;
-  let score: i32 = 0;
-  let right: i32 = 0;
-  for (let i: usize = 0; i < <usize>(WORD + NEAR); i++) {
-    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(own + i)) << 5) + <usize>load<u8>(word + i));
-    right = max(right, score);
-  }
-  score = 0;
-  let left: i32 = 0;
-  for (let i: usize = 1; i <= <usize>NEAR; i++) {
-    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(own - i)) << 5) + <usize>load<u8>(word - i));
-    left = max(left, score);
-  }
-  return right + left;
+  const own = profile + ((<usize>(inQuery - NEAR)) << 1);
+  const residues = v128.load(word - NEAR);
+  const low = i16x8.add(v128.load(own), i16x8.extend_low_i8x16_u(residues));
+  const high = i16x8.add(v128.load(own, 16), i16x8.extend_high_i8x16_u(residues));
+  // Addresses of the scores at the 16 positions from NEAR before the word on.
+  const a = <u64>i64x2.extract_lane(low, 0);
+  const b = <u64>i64x2.extract_lane(low, 1);
+  const c = <u64>i64x2.extract_lane(high, 0);
+  const d = <u64>i64x2.extract_lane(high, 1);
+  let score = scoreAt(b, 1);
+  let left = max(0, score);
+  score += scoreAt(b, 0);
+  left = max(left, score);
+  score += scoreAt(a, 3);
+  left = max(left, score);
+  score += scoreAt(a, 2);
+  left = max(left, score);
+  score += scoreAt(a, 1);
+  left = max(left, score);
+  score += scoreAt(a, 0);
+  left = max(left, score);
+  score = scoreAt(b, 2);
+  let right = max(0, score);
+  score += scoreAt(b, 3);
+  right = max(right, score);
+  score += scoreAt(c, 0);
+  right = max(right, score);
+  score += scoreAt(c, 1);
+  right = max(right, score);
+  score += scoreAt(c, 2);
+  right = max(right, score);
+  score += scoreAt(c, 3);
+  right = max(right, score);
+  score += scoreAt(d, 0);
+  right = max(right, score);
+  score += scoreAt(d, 1);
+  right = max(right, score);
+  score += scoreAt(d, 2);
+  right = max(right, score);
+  score += scoreAt(d, 3);
+  right = max(right, score);
+  score += <i32>load<i8>(<usize>load<u16>(own, 32) + <usize>load<u8>(word, 10));
+  return left + max(right, score);
 }
 
 /** Length of the best extension to the right, from the start of the word. */
@@ -368,9 +406,9 @@ let reach: i32 = 0;
 
 /** Score of the best ungapped segment through the word, with an X-drop on either side. */
 function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
-  const matrix_ = matrix;
   const drop_ = drop;
-  let q = query + <usize>inQuery;
+  const own = profile + ((<usize>inQuery) << 1);
+  let q = own;
   let s = sequence + <usize>place;
   let end = s + <usize>min(length - place, queryLength - inQuery);
   const start = s;
@@ -378,18 +416,20 @@ function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
   let right: i32 = 0;
   let best = s;
   while (s < end && score >= right - drop_) {
-    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(q++)) << 5) + <usize>load<u8>(s++));
+    score += <i32>load<i8>(<usize>load<u16>(q) + <usize>load<u8>(s++));
+    q += 2;
     best = select<usize>(s, best, score > right);
     right = select<i32>(score, right, score > right);
   }
   reach = <i32>(best - start);
-  q = query + <usize>inQuery;
+  q = own;
   s = start;
   end = s - <usize>min(place, inQuery);
   score = 0;
   let left: i32 = 0;
   while (s > end && score >= left - drop_) {
-    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(--q)) << 5) + <usize>load<u8>(--s));
+    q -= 2;
+    score += <i32>load<i8>(<usize>load<u16>(q) + <usize>load<u8>(--s));
     left = select<i32>(score, left, score > left);
   }
   return right + left;
