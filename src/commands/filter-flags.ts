@@ -1,12 +1,14 @@
 import { Problem } from "../problem.ts";
 import {
   dependsOnFeatures,
+  type EvidenceChoice,
   type Filter,
   type FilterValues,
   listFormerNames,
   listOrders,
   type MatchTable,
   orderColumn,
+  readEvidenceChoice,
   type Scoring,
   type TableView,
 } from "../scoring/index.ts";
@@ -38,6 +40,14 @@ export const viewFlags = ({ filters }: MatchTable): Flags => ({
   ...Object.fromEntries(filters.flatMap(listFlags)),
   "--order COLUMN": "Order of the printed matches: a column such as start; -start begins with the largest.",
 });
+
+/** The flags that leave out knowledge beside the sequences. */
+export const EVIDENCE_FLAGS: Flags = {
+  "--ignore-features": "Score as if no features were imported.",
+};
+
+export const readEvidence = (call: Call): EvidenceChoice =>
+  readEvidenceChoice({ ignoreFeatures: call.has("--ignore-features") });
 
 /** The filters and the order that are given. @throws Problem usage for a value that does not exist, and for opposite flags */
 export function readView(call: Call, table: MatchTable, help: string): TableView {

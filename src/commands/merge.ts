@@ -123,6 +123,7 @@ const PROPERTIES: Record<keyof Run, string> = {
   format: "--format",
   queries: "other queries",
   patterns: "other patterns",
+  knowledge: "other features, or --ignore-features",
   model: "--model",
   options: "method or its options",
   corpus: "another corpus",
@@ -133,7 +134,7 @@ function findDifference(shard: ShardFile, reference: ShardFile): string | null {
   const [one, other] = [shard.beginning, reference.beginning];
   for (const [field, name] of Object.entries(PROPERTIES) as [keyof Run, string][]) {
     if (one.run[field] === other.run[field]) continue;
-    const isHash = /^[0-9a-f]{64}$/.test(one.run[field]);
+    const isHash = field === "knowledge" || /^[0-9a-f]{64}$/.test(one.run[field]!);
     return isHash ? name : `${name}: ${one.run[field]} instead of ${other.run[field]}`;
   }
   return one.of === other.of ? null : `${one.of} shards instead of ${other.of}`;

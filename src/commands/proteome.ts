@@ -20,7 +20,7 @@ import {
   withRowNotes,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import { EVIDENCE_FLAGS, readEvidence, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
 import { parseShard } from "./shard-flag.ts";
@@ -71,6 +71,7 @@ export const proteome: Command = {
         "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",
         ...CORPUS,
         ...SELECTION,
+        ...EVIDENCE_FLAGS,
         ...viewFlags(TABLE),
         [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
         [`--format ${FORMATS.join("|")}`]:
@@ -157,7 +158,8 @@ async function search(call: Call): Promise<void> {
     const corpus = chooseCorpus(call, scoring);
     warnWithoutFeatures(call, scoring, TABLE, view);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
-    return { corpus, pattern, model, selection, workers, source };
+    const features = scoring.knowledge.forProteome(pattern, readEvidence(call));
+    return { corpus, pattern, model, selection, workers, source, features };
   });
   const progress = progressLine(call.streams.stderr);
   const table = await searchProteome(request, ({ searched, total }) =>

@@ -15,7 +15,14 @@ import {
   type TableView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { splitList, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import {
+  EVIDENCE_FLAGS,
+  readEvidence,
+  splitList,
+  readView,
+  viewFlags,
+  warnWithoutFeatures,
+} from "./filter-flags.ts";
 import { namedBytes } from "./named-file.ts";
 import {
   isWorkbook,
@@ -45,6 +52,7 @@ export const scan: Command = {
     "--elm TABLE":
       "ELM's table of motif classes, to test instead of the imported or built-in classes. The table is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
+    ...EVIDENCE_FLAGS,
     ...viewFlags(TABLE),
     "--joint":
       "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
@@ -81,7 +89,11 @@ export const scan: Command = {
     const fasta = await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     await withScoring(call, async (scoring, _, { workers }) => {
-      const questions = scoring.readScan({ fasta, table, names: splitList(call.value("--classes") ?? "") });
+      const names = splitList(call.value("--classes") ?? "");
+      const questions = scoring.knowledge.addTo(
+        scoring.readScan({ fasta, table, names }),
+        readEvidence(call),
+      );
       warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion();
       const identity = [
@@ -92,6 +104,7 @@ export const scan: Command = {
         view.values,
         version,
         scoring.features.version(),
+        readEvidence(call),
         call.has("--joint"),
         ...(view.order === undefined ? [] : [view.order]),
       ];

@@ -18,7 +18,14 @@ import {
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
-import { isLimited, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import {
+  EVIDENCE_FLAGS,
+  isLimited,
+  readEvidence,
+  readView,
+  viewFlags,
+  warnWithoutFeatures,
+} from "./filter-flags.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import {
   isWorkbook,
@@ -61,6 +68,7 @@ export const score: Command = {
     "--min-identity 25-100": "Minimum identity of a homolog in percent; by default 25.",
     "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",
     "--max-homologs 1-100": "Number of homologs; by default 100.",
+    ...EVIDENCE_FLAGS,
     ...viewFlags(TABLE),
     [`--format ${SCORE_FORMATS.join("|")}`]:
       "Output format; the first is the default. JSON is one object per line.",
@@ -157,11 +165,14 @@ async function scoreAlignment(
     options,
     format,
     version,
+    readEvidence(call),
+    scoring.features.version(),
     ...identifyView(view),
   ];
   const output = chooseOutput(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
-  const result = scoring.scoreAlignment({ alignment: text, query, ...input, scoringModel, options });
+  const request = { alignment: text, query, ...input, scoringModel, options };
+  const result = scoring.scoreAlignment(request, readEvidence(call));
   await printAll(call, scoring, { results: [result].slice(output.done), format, view, output });
 }
 
@@ -209,9 +220,10 @@ async function scoreQueries(
 ): Promise<void> {
   const { text, shard, scoringModel, options, format, input, view } = given;
   warnWithoutFeatures(call, scoring, TABLE, view);
-  const questions = call.has("--fasta")
+  const read = call.has("--fasta")
     ? scoring.readSequences({ fasta: text, ...input })
     : readBatch(call, scoring, text, input);
+  const questions = scoring.knowledge.addTo(read, readEvidence(call));
   const { corpus, method } = scoring.corpora.scoringVersion();
   const beginning = shardHeader(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,

@@ -15,8 +15,8 @@ import type { Contributions } from "./prediction.ts";
 /** First and last residue, from 1. */
 export type KnownSpan = readonly [start: number, end: number];
 
-/** Inside is cytosol and nucleus; outside is the extracellular space, and the lumen of the endoplasmic reticulum and beyond. */
-export type Compartment = "inside" | "outside" | "mitochondrion" | "peroxisome" | "plastid";
+/** Outside is the extracellular space and the lumen of the secretory pathway; inside is the rest of the cell. */
+export type Compartment = "inside" | "outside";
 
 /** Features of the query that count as evidence. */
 export interface KnownFeatures {

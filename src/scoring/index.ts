@@ -72,7 +72,15 @@ export {
   SERIES_FORMATS,
   seriesPrinter,
 } from "./results/series-printer.ts";
-export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
+export {
+  type EvidenceChoice,
+  type JobRequest,
+  MAX_ATTEMPTS,
+  MAX_INTERRUPTIONS,
+  readEvidenceChoice,
+  type State,
+  STATES,
+} from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export type { ProteomeObject, ProteomeSearchObject } from "./api/proteome-schemas.ts";
 export type { JobModel, StructureModel } from "./structure/model-schemas.ts";

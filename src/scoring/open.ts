@@ -1,6 +1,6 @@
 import { MESSAGE_LIMITS } from "./contract/limits.ts";
 import { RECEIVE_TIMEOUT } from "../platform/body.ts";
-import type { Corpus } from "../motif/index.ts";
+import type { Corpus, Knowledge, PatternRequest } from "../motif/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { type Guards, WITHOUT_ACCOUNTS } from "../platform/operation.ts";
@@ -29,15 +29,21 @@ import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { getAuditLog } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
-import { readKnowledge } from "./features/knowledge.ts";
-import { ClassLearning } from "./learning/class-learning.ts";
 import type { FeatureFiles } from "./features/feature-files.ts";
+import { readKnowledge, searchedFeatures } from "./features/knowledge.ts";
+import { ClassLearning } from "./learning/class-learning.ts";
 import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
 import { recentJobs } from "./jobs/job-records.ts";
-import { jobId, type State } from "./jobs/job.ts";
+import {
+  type AcceptedKnowledge,
+  type EvidenceChoice,
+  jobId,
+  type JobRequest,
+  type State,
+} from "./jobs/job.ts";
 import { jobTasks } from "./jobs/job-tasks.ts";
 import { Pool } from "./jobs/pool.ts";
 import { JobStore, type StoreOptions } from "./jobs/store.ts";
@@ -104,15 +110,15 @@ export async function openScoring(options: ScoringOptions) {
   });
   const classModels = new ClassModels(database);
   const learning = new ClassLearning({ files: features, corpora, classes, models: classModels, clock });
-  const knowledge = makeKnowledge({ corpora, classes, features, classModels });
-  const store = openStore(options, corpora, knowledge);
+  const knowledge = openKnowledge(options, { corpora, classes, features, classModels });
+  const store = openStore(options, corpora, knowledge.forJob);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
   const { pool, runner, builds } = workers;
   const corpus = (): Corpus => corpora.opened();
   const reading = { classes, maxQueryLength };
   const handlers = scoringHandlers({ store, runner, corpus, requireWritable });
-  const common = { corpora, corpus, store, runner, handlers, classModels };
+  const common = { corpora, corpus, store, runner, handlers, classModels, featureFiles: features };
   const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
@@ -126,6 +132,8 @@ export async function openScoring(options: ScoringOptions) {
     classes,
     /** Features of proteins from imported files. */
     features,
+    /** Knowledge beside the sequences, for scores without jobs. */
+    knowledge,
     /** The source of the features, for the search of a proteome. */
     featureSource,
     /** Predictions with the features at their matches. */
@@ -135,15 +143,8 @@ export async function openScoring(options: ScoringOptions) {
         withNotes({ identifier: accession, protein, prediction }, source);
     },
     /** Imports features of proteins of the corpus in use. @throws Problem invalid_request, not_found without a corpus */
-    importFeatures(request: Omit<FeatureImport, "corpus">) {
-      if (!corpora.active())
-        throw new Problem(
-          "not_found",
-          "There is no corpus whose proteins could have features. Add one first.",
-        );
-      const corpus = corpora.openActive();
-      return importFeatures({ ...request, corpus }, { files: features, database, clock });
-    },
+    importFeatures: async (request: Omit<FeatureImport, "corpus">) =>
+      importFeatures({ ...request, corpus: requireCorpus(corpora) }, { files: features, database, clock }),
     /** Removes an imported file of features, and the class models until they are learned again. @throws Problem not_found */
     removeFeatures(name: string) {
       features.remove(name, database, clock);
@@ -170,7 +171,8 @@ export async function openScoring(options: ScoringOptions) {
     /** Name of the corpus in use; null if there is none. */
     corpusName: () => corpora.active()?.name ?? null,
     /** Scores on an alignment from the user, without a job. */
-    scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, reading),
+    scoreAlignment: (request: AlignmentRequest, choice: EvidenceChoice = {}) =>
+      scoreAlignment({ ...request, knowledge: (query) => knowledge.find({ ...query, ...choice }) }, reading),
     /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
     readPatterns: (input: PatternInput) => readPatterns(input, classes),
     /** Reads FASTA and patterns, and validates them before any work is done. */
@@ -196,20 +198,45 @@ export async function openScoring(options: ScoringOptions) {
   };
 }
 
-/** What the server knows of a job beside its request, when it accepts the job. */
-const makeKnowledge =
-  (known: {
-    corpora: Corpora;
-    classes: MotifTables;
-    features: FeatureFiles;
-    classModels: ClassModels;
-  }): NonNullable<StoreOptions["knowledge"]> =>
-  (request) => ({
-    knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, known.features, known.classes),
+/** The corpus whose proteins may have features. @throws Problem not_found */
+function requireCorpus(corpora: Corpora): Corpus {
+  if (corpora.active()) return corpora.openActive();
+  const text = "There is no corpus whose proteins could have features. Add one first.";
+  throw new Problem("not_found", text);
+}
+
+/** Knowledge beside the sequences: features of proteins, and models of motif classes. */
+function openKnowledge(
+  { dataDirectory }: ScoringOptions,
+  known: { corpora: Corpora; classes: MotifTables; features: FeatureFiles; classModels: ClassModels },
+) {
+  const { corpora, classes, features, classModels } = known;
+  const forJob = (request: Omit<JobRequest, "model">): AcceptedKnowledge => ({
+    knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, features, classes),
     classModels: request.ignoreClassModels
       ? undefined
-      : known.classModels.choose(request.patterns, known.corpora.scoringVersion().corpus),
+      : classModels.choose(request.patterns, corpora.scoringVersion().corpus),
   });
+  const find = (request: Omit<JobRequest, "model">): Knowledge | undefined => forJob(request).knowledge;
+  return {
+    /** The knowledge that a job keeps. */
+    forJob,
+    /** The knowledge for a score without a job; undefined without any. */
+    find,
+    /** Queries with their knowledge. */
+    addTo: (questions: readonly NamedQuestion[], choice: EvidenceChoice): NamedQuestion[] =>
+      questions.map((question) => {
+        const { name, sequence, patterns } = question;
+        const query = { identifier: name, query: sequence.toUpperCase(), patterns, ...choice };
+        return { ...question, knowledge: find(query) };
+      }),
+    /** The features for a search of a proteome; undefined without any. */
+    forProteome(pattern: PatternRequest, choice: EvidenceChoice) {
+      const found = searchedFeatures(pattern, choice, { files: features, classes });
+      return found && { ...found, dataDirectory };
+    },
+  };
+}
 
 function openStore(
   options: ScoringOptions,
@@ -346,6 +373,7 @@ function openRoutes(
     builds: ProteomeBuilds;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
+    featureFiles: FeatureFiles;
   },
 ) {
   const { log, namespace, maxMessageBytes, identifyClient = () => "" } = options;

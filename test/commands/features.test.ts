@@ -59,3 +59,28 @@ test("labd score names known instances, except in shards", async () => {
   ]);
   expect(await score("--shard", "1/1")).toEqual([without]);
 });
+
+test("features are evidence for labd score, labd scan and shards, unless they are left out", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const zOf = async (words: string[]) => {
+    const run = await labd(words, { env, stdin: `>p53\n${P53}\n` });
+    expect(run.code).toBe(0);
+    const [head, ...rows] = run.stdout.split("\n").map((line) => line.split("\t"));
+    return Number(rows.find((row) => row.includes("FSDLWKLL"))![head.indexOf("z")]);
+  };
+  const score = ["score", "--fasta", "-", "--elm", "MDM2-SWIB", "--format", "tsv"];
+  const scan = ["scan", "--fasta", "-", "--classes", "MDM2-SWIB"];
+  const before = await zOf(score);
+  expect(await zOf(scan)).toBe(before);
+  const shard = [...score, "--shard", "1/1"];
+  const plain = await labd(shard, { env, stdin: `>p53\n${P53}\n` });
+  await labd(["features", "add", "-", "--name", "signal"], { env, stdin: "P04637\t0\t30\tsignal peptide\n" });
+  for (const words of [score, scan, shard]) expect(await zOf(words)).toBeCloseTo(before - 1.4, 3);
+  for (const words of [score, scan, shard]) expect(await zOf([...words, "--ignore-features"])).toBe(before);
+  const left = await labd([...shard, "--ignore-features"], { env, stdin: `>p53\n${P53}\n` });
+  expect(left.stdout).toBe(plain.stdout);
+  const known = await labd(shard, { env, stdin: `>p53\n${P53}\n` });
+  expect(known.stdout).toContain('"knowledge":"');
+});

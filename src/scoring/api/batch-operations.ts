@@ -145,7 +145,7 @@ export const batchRoutes = (dependencies: BatchParts, guards: Guards) =>
 /** @throws Problem with all errors by field, or naming lines of the table */
 function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchParts): NewBatch {
   const problems = new ProblemList();
-  const { homologs, model, expressions, classes } = readCommon(body, parts, problems);
+  const { homologs, model, evidence, expressions, classes } = readCommon(body, parts, problems);
   if ((body.proteins === undefined) === (body.table === undefined))
     problems.add(["proteins"], "give exactly one of proteins and table.");
   const hasMotifs = expressions.length + classes.length > 0;
@@ -160,7 +160,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
       patterns,
       skipInvalid: body.skipInvalid ?? false,
     });
-    return { model, homologs, ...makeItems(table) };
+    return { model, homologs, ...evidence, ...makeItems(table) };
   }
   const groups = makeGroups(expressions, classes);
   const items = body.proteins!.flatMap((protein, i): NewItem[] => {
@@ -173,7 +173,7 @@ function readSubmittedBatch(body: Static<typeof BatchSubmission>, parts: BatchPa
     };
     return groups.map((_, patterns) => ({ ...item, patterns }));
   });
-  return { model, homologs, groups, items, warnings: [] };
+  return { model, homologs, ...evidence, groups, items, warnings: [] };
 }
 
 /** Patterns and classes, divided by what one job takes. */

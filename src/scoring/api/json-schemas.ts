@@ -38,6 +38,11 @@ export const optional = <Value extends TSchema>(value: Value) =>
 const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
   optional(Type.Array(text(item), { description, maxItems }));
 
+/** The knowledge that a request leaves out. */
+export const evidenceFields = {
+  ignoreFeatures: optional(Type.Boolean({ description: "Whether imported features are no evidence." })),
+};
+
 /** The motifs of a request, and the mode of counting homologs. @param most patterns, and motif classes */
 export const motifFields = (most = MAX_PATTERNS) => ({
   patterns: motifs("An expression.", "Motifs as regular expressions over residues.", most),
@@ -55,6 +60,7 @@ export const motifFields = (most = MAX_PATTERNS) => ({
       { default: SCORING_MODELS[0] },
     ),
   ),
+  ...evidenceFields,
 });
 
 /** Organisms or proteins of a choice of homologs. */

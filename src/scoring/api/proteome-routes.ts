@@ -11,6 +11,9 @@ import { Problem } from "../../problem.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
+import type { FeatureFiles } from "../features/feature-files.ts";
+import { searchedFeatures } from "../features/knowledge.ts";
+import { readEvidenceChoice } from "../jobs/job.ts";
 import type { MatchQuery } from "../results/proteome-matches.ts";
 import type { ProteomeBuilds } from "../proteome/builds.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
@@ -46,6 +49,7 @@ export interface ProteomeParts {
   /** The searches of callers, which share computations. */
   own: OwnSearches;
   ownership: Ownership;
+  featureFiles: FeatureFiles;
 }
 
 const SEARCHES = "/api/scoring/proteome/searches";
@@ -173,12 +177,13 @@ async function open(
   request: Request,
   baseUrl: string,
 ): Promise<{ id: string; json: string; headers: Record<string, string> }> {
-  const { client, classes, clock, identifyClient, corpora, own, ownership } = options;
+  const { client, classes, clock, identifyClient, corpora, own, ownership, featureFiles } = options;
   const pattern = readMotif(body, classes);
   const { name, hash } = activeCorpus(corpora);
   const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
   options.requireWritable();
-  const wanted = { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null };
+  const features = searchedFeatures(pattern, readEvidenceChoice(body), { files: featureFiles, classes });
+  const wanted = { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null, features };
   const { key, headers } = ownership.claim(request);
   const computation = await client.call<string>({ do: "identify", request: wanted });
   // Recorded first: whoever cancels an equal search meanwhile must not stop this one.

@@ -19,7 +19,7 @@ import { MATCH_TABLES } from "../table/match-tables.ts";
 import { PROTEOME_FORMATS } from "../results/file-formats.ts";
 import { SEARCH_STATES, type SearchState } from "../proteome/searches.ts";
 import { NotesSchema } from "../features/feature-schemas.ts";
-import { CorpusSchema, formatSchema, instant, optional, uri } from "./json-schemas.ts";
+import { CorpusSchema, evidenceFields, formatSchema, instant, optional, uri } from "./json-schemas.ts";
 import { filterSchemas, matchProperties, orderSchema } from "../results/table-schemas.ts";
 
 /** Matches on a page. */
@@ -73,6 +73,7 @@ export const ProteomeSearchRequest = schema(
       scoringModel: optional(
         oneOf<ScoringModel>(SCORING_MODELS, "As in a job.", { default: SCORING_MODELS[0] }),
       ),
+      ...evidenceFields,
     },
     {
       $id: "ProteomeSearchRequest",

@@ -16,7 +16,7 @@ import { Problem, ProblemList } from "../../problem.ts";
 import { readAlignmentText, withQueryFirst } from "../batch/alignment-text.ts";
 import { choiceProblems } from "../corpus/choice-problems.ts";
 import { EMPTY_PATTERN, type PatternInput, readPatterns } from "../corpus/patterns.ts";
-import type { JobRequest } from "../jobs/job.ts";
+import { type EvidenceChoice, type JobRequest, readEvidenceChoice } from "../jobs/job.ts";
 import { MAX_ELEMENTS, type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import type { Submission } from "./json-schemas.ts";
 
@@ -42,18 +42,20 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
     problems.add(["alignmentQuery"], "give the alignment, too.");
   problems.throwIfAny();
   const { name, sequence, alignment } = query!;
-  const { homologs, model } = common;
+  const { homologs, model, evidence } = common;
   const patterns = [...common.expressions, ...common.classes];
-  return { homologs, alignment, identifier: body.identifier ?? name, query: sequence, model, patterns };
+  const identifier = body.identifier ?? name;
+  return { homologs, alignment, identifier, query: sequence, model, patterns, ...evidence };
 }
 
 type CommonFields = Pick<
   Static<typeof Submission>,
-  "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs"
+  "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs" | "ignoreFeatures"
 >;
 
 /** All of a job but the protein. */
 interface CommonRequest extends Pick<JobRequest, "homologs" | "model"> {
+  evidence: EvidenceChoice;
   expressions: PatternRequest[];
   classes: PatternRequest[];
 }
@@ -76,6 +78,7 @@ export function readCommon(
   return {
     homologs: readChoice(body.homologs, corpus, problems),
     model: body.scoringModel ?? SCORING_MODELS[0],
+    evidence: readEvidenceChoice(body),
     expressions: read({ patterns }),
     classes: read({ motifClasses: names }),
   };

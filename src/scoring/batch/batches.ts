@@ -9,12 +9,13 @@ import { Problem } from "../../problem.ts";
 import { type Outcome, type Report, type StoredTask, type TaskKind } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
 import { AnonymousStorage } from "../jobs/anonymous-storage.ts";
+import { type EvidenceChoice, readEvidenceChoice } from "../jobs/job.ts";
 import type { JobRunner } from "../jobs/handlers.ts";
 import type { JobStore } from "../jobs/store.ts";
 import { type BatchCounts, type BatchItem, BatchItems, type NewItem } from "./batch-items.ts";
 
 /** Settings that all jobs of a batch share. */
-export interface BatchRequest {
+export interface BatchRequest extends EvidenceChoice {
   model: ScoringModel;
   homologs?: HomologChoice | undefined;
   /** Patterns of one job each. */
@@ -206,12 +207,13 @@ export class Batches {
   async #submit(task: StoredTask<BatchRequest>, count: number): Promise<string | null> {
     const { store, runner } = this.options;
     const { model, homologs, groups } = task.request;
+    const evidence = readEvidenceChoice(task.request);
     const { owner, client } = task;
     const next = this.#items.next(task.rid, count);
     const results = await Promise.allSettled(
       next.map(({ position, name, query, patterns }) =>
         store.insert(
-          { identifier: name, query, model, patterns: groups[patterns], homologs },
+          { identifier: name, query, model, patterns: groups[patterns], homologs, ...evidence },
           client,
           this.#items.itemKey(task.id, position),
           owner === client ? null : owner,

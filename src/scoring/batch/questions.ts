@@ -1,4 +1,10 @@
-import { type PatternRequest, findPlace, readHeader, readProteinText } from "../../motif/index.ts";
+import {
+  type Knowledge,
+  type PatternRequest,
+  findPlace,
+  readHeader,
+  readProteinText,
+} from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type PatternInput, readPatterns } from "../corpus/patterns.ts";
 import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
@@ -10,6 +16,8 @@ import { decodeText } from "../corpus/motif-tables.ts";
 export interface Question {
   sequence: string;
   patterns: PatternRequest[];
+  /** Knowledge beside the sequence. */
+  knowledge?: Knowledge | undefined;
 }
 
 export interface NamedQuestion extends Question {

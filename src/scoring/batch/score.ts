@@ -1,7 +1,9 @@
 import {
   type Corpus,
   DEFAULTS,
+  type Knowledge,
   type Options,
+  type PatternRequest,
   predictFromAlignment,
   type Prediction,
   type ScoringModel,
@@ -72,19 +74,27 @@ export interface AlignmentRequest extends PatternInput {
   query?: string | undefined;
   scoringModel: ScoringModel;
   options?: Partial<Options>;
+  /** Reads the knowledge beside the query's sequence. */
+  knowledge?: (query: {
+    identifier: string;
+    query: string;
+    patterns: PatternRequest[];
+  }) => Knowledge | undefined;
 }
 
 /** @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class */
 export function scoreAlignment(
-  { alignment, query, scoringModel, options, ...input }: AlignmentRequest,
+  { alignment, query, scoringModel, options, knowledge, ...input }: AlignmentRequest,
   { classes, maxQueryLength }: ReadingContext,
 ): Scored {
   const patterns = readPatterns(input, classes);
   const rows = readAlignmentText(alignment, query);
   const [{ name, description = "", letters }] = rows;
-  requireLength(letters.replace(/[^A-Za-z]/g, "").length, maxQueryLength, [name]);
+  const residues = letters.replace(/[^A-Za-z]/g, "").toUpperCase();
+  requireLength(residues.length, maxQueryLength, [name]);
   try {
-    const request = { rows, patterns, model: scoringModel };
+    const known = knowledge?.({ identifier: name, query: residues, patterns });
+    const request = { rows, patterns, model: scoringModel, knowledge: known };
     return {
       accession: name,
       description,

@@ -10,6 +10,8 @@ export interface Run {
   queries: string;
   /** SHA-256 of each query's patterns, with class names resolved. */
   patterns: string;
+  /** SHA-256 of the knowledge beside each sequence; absent without any. */
+  knowledge?: string;
   model: string;
   /** Method version, and options that differ from its defaults. */
   options: string;
@@ -38,7 +40,7 @@ export interface ShardEnd {
 export function shardHeader(
   questions: readonly NamedQuestion[],
   shard: Shard,
-  run: Omit<Run, "queries" | "patterns">,
+  run: Omit<Run, "queries" | "patterns" | "knowledge">,
 ): ShardBeginning {
   const lengths = questions.map(({ sequence }) => sequence.length);
   const { from, to } = shardRange(lengths, shard);
@@ -51,7 +53,7 @@ export function shardHeader(
   };
 }
 
-function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "patterns"> {
+function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "patterns" | "knowledge"> {
   const queries = new Bun.CryptoHasher("sha256");
   const patterns = new Bun.CryptoHasher("sha256");
   // Sequences from FASTA share their patterns, possibly hundreds of them.
@@ -62,5 +64,12 @@ function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "pat
       last = { patterns: question.patterns, text: JSON.stringify(question.patterns) };
     patterns.update(last.text);
   }
-  return { queries: queries.digest("hex"), patterns: patterns.digest("hex") };
+  const known = questions.map(({ knowledge = null }) => knowledge);
+  return {
+    queries: queries.digest("hex"),
+    patterns: patterns.digest("hex"),
+    ...(known.some((one) => one !== null) && {
+      knowledge: new Bun.CryptoHasher("sha256").update(JSON.stringify(known)).digest("hex"),
+    }),
+  };
 }

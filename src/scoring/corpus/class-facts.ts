@@ -3,20 +3,15 @@ import {
   type Compartment,
   markedResidue,
   parsePattern,
+  type PatternRequest,
   type PhosphoResidue,
 } from "../../motif/index.ts";
-import { CLASS_TYPE_NAMES, type MotifClass } from "./motif-classes.ts";
+import { CLASS_TYPE_NAMES, type MotifClasses } from "./motif-classes.ts";
 
-/** Beginnings of ELM's names of classes whose compartments are not those of most: empty where they are not known. */
-const COMPARTMENTS: readonly (readonly [names: RegExp, compartments: readonly Compartment[]])[] = [
-  [
-    /^(CLV_MEL|CLV_PCSK|LIG_FXI|LIG_Integrin|LIG_LRP6|LIG_NRP|MOD_ASX|MOD_CMANNOS|MOD_Cter|MOD_GlcNH|MOD_N-GLC|MOD_OFUCOSY|MOD_OGLYCOS|MOD_WntLipid|TRG_ER_KDEL)/,
-    ["outside"],
-  ],
-  [/^(LIG_BIR|LIG_BH_BH3)/, ["inside", "mitochondrion"]],
-  [/^(LIG_Pex|TRG_PTS)/, ["inside", "peroxisome"]],
-  [/^(CLV_NRD|LIG_CSK_EPIYA|LIG_RuBisCO|TRG_Oom|TRG_Pf)/, []],
-];
+/** Beginnings of ELM's names of classes outside the cytosol and the nucleus, and of classes on both sides. */
+const OUTSIDE =
+  /^(CLV_MEL|CLV_PCSK|LIG_FXI|LIG_Integrin|LIG_LRP6|LIG_NRP|MOD_ASX|MOD_CMANNOS|MOD_Cter|MOD_GlcNH|MOD_N-GLC|MOD_OFUCOSY|MOD_OGLYCOS|MOD_WntLipid|TRG_ER_KDEL)/;
+const BOTH_SIDES = /^(CLV_NRD|LIG_CSK_EPIYA|TRG_Oom|TRG_Pf)/;
 
 /** Places in the match of the residue that has to be phosphorylated, in built-in classes; ELM's expressions mark it. */
 const PHOSPHOSITES: Readonly<Record<string, PhosphoResidue>> = {
@@ -30,23 +25,44 @@ const PHOSPHOSITES: Readonly<Record<string, PhosphoResidue>> = {
   "WW-PIN1": { letters: "ST", at: 1 },
 };
 
-/** Facts about a class: built-in ones by name, others by ELM's names and conventions. */
-export function classFacts(motifClass: MotifClass): ClassFacts {
-  const elmName = [motifClass.name, ...motifClass.aliases].find((name) =>
-    CLASS_TYPE_NAMES.some((type) => name.startsWith(`${type}_`)),
+/** Facts about the classes among patterns, by the index of the pattern; classes that nothing is known of are left out. */
+export function findClassFacts(
+  patterns: readonly PatternRequest[],
+  classes: MotifClasses,
+): Record<number, ClassFacts> {
+  return Object.fromEntries(
+    patterns.flatMap((pattern, i) => {
+      const facts = pattern.name === null ? null : factsOf({ ...pattern, name: pattern.name }, classes);
+      return facts ? [[i, facts]] : [];
+    }),
   );
-  return {
-    compartments: elmName === undefined ? [] : compartmentsOf(elmName),
-    phosphosite: PHOSPHOSITES[motifClass.name] ?? findPhosphosite(motifClass),
-  };
 }
 
-const compartmentsOf = (elmName: string): readonly Compartment[] =>
-  COMPARTMENTS.find(([names]) => names.test(elmName))?.[1] ?? ["inside"];
+/** Facts by name and expression: there are as many as classes. */
+const known = new Map<string, ClassFacts | null>();
 
-/** ELM marks modified residues by a group: `..[DE].(T)P.K`. The description says that the modification is a phosphorylation. */
-function findPhosphosite({ expression, dialect, description }: MotifClass): PhosphoResidue | null {
-  if (dialect !== "elm" || !/phosph/i.test(description)) return null;
-  const marked = markedResidue(parsePattern(expression, dialect));
-  return marked && /^[STY]+$/.test(marked.letters) ? marked : null;
+function factsOf(
+  { name, expression, dialect }: PatternRequest & { name: string },
+  classes: MotifClasses,
+): ClassFacts | null {
+  const key = `${name}\n${expression}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const { name: title = name, aliases = [] } = classes.get(name) ?? {};
+  const elmName = [name, title, ...aliases].find((one) =>
+    CLASS_TYPE_NAMES.some((type) => one.startsWith(`${type}_`)),
+  );
+  const compartments = elmName === undefined ? [] : compartmentsOf(elmName);
+  // ELM marks modified residues by a group, as in ..[DE].(T)P.K: outside the cell it is a sugar.
+  const isMarked = elmName !== undefined && dialect === "elm" && !compartments.includes("outside");
+  const marked = isMarked ? markedResidue(parsePattern(expression, dialect)) : null;
+  const phosphosite = PHOSPHOSITES[title] ?? (marked && /^[STY]+$/.test(marked.letters) ? marked : null);
+  const facts = compartments.length > 0 || phosphosite ? { compartments, phosphosite } : null;
+  known.set(key, facts);
+  return facts;
+}
+
+function compartmentsOf(elmName: string): readonly Compartment[] {
+  if (BOTH_SIDES.test(elmName)) return [];
+  return OUTSIDE.test(elmName) ? ["outside"] : ["inside"];
 }

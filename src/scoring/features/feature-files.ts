@@ -96,6 +96,8 @@ interface Opened {
   stamp: string;
   database: Database;
   info: FeatureFileInfo;
+  /** SHA-256 of the rows; undefined if a former version wrote the file. */
+  sha256?: string;
   isDamaged: boolean;
 }
 
@@ -142,6 +144,12 @@ export class FeatureFiles {
     return this.#names()
       .filter((name) => !readable.has(name))
       .map((name) => join(this.directory, name));
+  }
+
+  /** SHA-256 of the content of all files. */
+  hash(): string {
+    const contents = this.#current().map(({ info, sha256, stamp }) => [info.name, sha256 ?? stamp]);
+    return new Bun.CryptoHasher("sha256").update(JSON.stringify(contents)).digest("hex");
   }
 
   /** Changes whenever a file is added or removed. */
@@ -266,7 +274,7 @@ export class FeatureFiles {
     this.#open.delete(name);
     const opened = openFile(path, stat.size);
     if (!opened) return undefined;
-    this.#open.set(name, { stamp, database: opened.database, info: opened.info, isDamaged: false });
+    this.#open.set(name, { stamp, ...opened, isDamaged: false });
     return this.#open.get(name);
   }
 
@@ -305,10 +313,7 @@ export function findFeatureDamage(path: string): string | null {
 }
 
 /** Undefined for a file that is damaged, or was written by another version of labd. */
-function openFile(
-  path: string,
-  bytes: number,
-): (Omit<Opened, "stamp" | "isDamaged"> & { sha256?: string }) | undefined {
+function openFile(path: string, bytes: number): Omit<Opened, "stamp" | "isDamaged"> | undefined {
   let database: Database | undefined;
   try {
     database = openReader(path);

@@ -1,6 +1,14 @@
-import type { Compartment, Knowledge, KnownFeatures, KnownSpan, PatternRequest } from "../../motif/index.ts";
-import { classFacts } from "../corpus/class-facts.ts";
+import type {
+  ClassFacts,
+  Compartment,
+  Knowledge,
+  KnownFeatures,
+  KnownSpan,
+  PatternRequest,
+} from "../../motif/index.ts";
+import { findClassFacts } from "../corpus/class-facts.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
+import type { EvidenceChoice } from "../jobs/job.ts";
 import { findQueryFeatures } from "./annotation.ts";
 import { type Feature, isPhosphosite } from "./feature.ts";
 import type { FeatureFiles } from "./feature-files.ts";
@@ -12,20 +20,14 @@ const MIN_DOMAIN = 20;
 const NO_DOMAINS =
   /^(family|homologous superfamily|panther|pirsf|hamap|sfld|ncbifam|tigrfam|prints|funfam|antifam)$/i;
 
-/** Locations of UniProt's vocabulary, and the compartments where such a protein is; the first that applies counts. */
+/** Words of UniProt's locations, and the compartments of such a protein; the first that apply count. */
 const LOCATIONS: readonly (readonly [words: RegExp, compartments: readonly Compartment[]])[] = [
   [/virion|viral|host/, []],
   [/extracellular side|lumenal side|gpi-anchor/, ["outside"]],
   [/cytoplasmic side|nucleoplasmic side/, ["inside"]],
-  [/mitochondrion (outer )?membrane|mitochondrion outer|mitochondrion envelope/, ["mitochondrion", "inside"]],
-  [/mitochondri/, ["mitochondrion"]],
-  [/peroxisom|glyoxysom|glycosom/, ["peroxisome", "inside"]],
-  [/plastid|chloroplast|thylakoid/, ["plastid"]],
-  [/secreted|extracellular|endoplasmic reticulum lumen|periplasm|cell wall/, ["outside"]],
-  [
-    /membrane|reticulum|golgi|endosom|vesicle|junction|synap|projection|cell surface|granule/,
-    ["inside", "outside"],
-  ],
+  [/mitochondri|peroxisom|glyoxysom|glycosom|plastid|chloroplast|thylakoid/, ["inside"]],
+  [/secreted|extracellular|reticulum lumen|periplasm|cell wall/, ["outside"]],
+  [/membrane|reticulum|golgi|endosom|vesic|junction|synap|projection|surface|granule/, ["inside", "outside"]],
   [/lysosom|vacuol/, ["outside"]],
   [/nucle|chromosom|cytoplasm|cytosol|centro|spindle|sarcomere|midbody|cytoskelet|cilium|p-body/, ["inside"]],
 ];
@@ -45,7 +47,7 @@ const spans = (features: readonly Feature[]): KnownSpan[] =>
     .filter(([start, end], i, all) => i === 0 || start !== all[i - 1][0] || end !== all[i - 1][1]);
 
 /** The features that count as evidence; undefined without any. Instances of motifs never do (docs/features.md). */
-export function selectKnownFeatures(features: readonly Feature[]): KnownFeatures | undefined {
+function selectKnownFeatures(features: readonly Feature[]): KnownFeatures | undefined {
   const ofGroup = (group: Feature["group"]): Feature[] => features.filter((one) => one.group === group);
   const words = ({ type, id, name }: Feature): string =>
     `${type} ${id} ${name}`.replace(/[_-]/g, " ").toLowerCase();
@@ -97,20 +99,32 @@ export function readKnowledge(
   files: FeatureFiles,
   classes: MotifClasses,
 ): Knowledge | undefined {
-  const features = files.isEmpty
-    ? undefined
-    : selectKnownFeatures(findQueryFeatures(files, query, identifier).features);
-  return features && { features, classes: factsOf(patterns, classes) };
+  const features = readKnownFeatures(files, query, identifier);
+  return features && { features, classes: findClassFacts(patterns, classes) };
 }
 
-/** Facts about the classes among patterns, by index. */
-export const factsOf = (
-  patterns: readonly PatternRequest[],
-  classes: MotifClasses,
-): NonNullable<Knowledge["classes"]> =>
-  Object.fromEntries(
-    patterns.flatMap(({ name }, i) => {
-      const known = name === null ? undefined : classes.get(name);
-      return known ? [[i, classFacts(known)]] : [];
-    }),
-  );
+/** Imported features at the time of a request. */
+export interface SearchedFeatures {
+  /** SHA-256 of all of them: the search fails if they have changed. */
+  hash: string;
+  /** Facts about the class of the pattern. */
+  facts?: ClassFacts | undefined;
+}
+
+/** Imported features for a search of a proteome; undefined without any, and if the caller leaves them out. */
+export function searchedFeatures(
+  pattern: PatternRequest,
+  { ignoreFeatures }: EvidenceChoice,
+  { files, classes }: { files: FeatureFiles; classes: MotifClasses },
+): SearchedFeatures | undefined {
+  if (ignoreFeatures || files.isEmpty) return undefined;
+  return { hash: files.hash(), facts: findClassFacts([pattern], classes)[0] };
+}
+
+/** The features of a query that count as evidence; undefined without any. */
+export const readKnownFeatures = (
+  files: FeatureFiles,
+  query: string,
+  identifier: string,
+): KnownFeatures | undefined =>
+  files.isEmpty ? undefined : selectKnownFeatures(findQueryFeatures(files, query, identifier).features);

@@ -69,8 +69,24 @@ export const MAX_ATTEMPTS = 2;
  */
 export const MAX_INTERRUPTIONS = 10;
 
+/** Knowledge beside the sequences that a client leaves out. */
+export interface EvidenceChoice {
+  /** True if imported features are no evidence. */
+  ignoreFeatures?: true | undefined;
+  /** True if models of motif classes are not applied. */
+  ignoreClassModels?: true | undefined;
+}
+
+/** The choice of a client; nothing if it leaves out nothing. */
+export const readEvidenceChoice = (given: {
+  [Name in keyof EvidenceChoice]: boolean | undefined;
+}): EvidenceChoice => ({
+  ...(given.ignoreFeatures && { ignoreFeatures: true as const }),
+  ...(given.ignoreClassModels && { ignoreClassModels: true as const }),
+});
+
 /** A validated job; its result depends on nothing else but the corpus and the method. */
-export interface JobRequest {
+export interface JobRequest extends EvidenceChoice {
   /** The client's name for the query. */
   identifier: string;
   /** Letters A–Z without white space. */
@@ -82,10 +98,6 @@ export interface JobRequest {
   homologs?: HomologChoice | undefined;
   /** Rows of an alignment from the client, the query first: the others are the homologs. Absent for a search. */
   alignment?: readonly AlignedText[] | undefined;
-  /** True if imported features are no evidence. */
-  ignoreFeatures?: true | undefined;
-  /** True if models of motif classes are not applied. */
-  ignoreClassModels?: true | undefined;
   /** Read when the job is accepted, so that later imports do not change it. */
   knowledge?: Knowledge | undefined;
   /** Hashes of class models by the index of their pattern, chosen at the same time. A lease has them in its knowledge. */

@@ -4,6 +4,7 @@ import {
   type ClassMatch,
   type ClassModel,
   type Corpus,
+  decode,
   familyRecords,
   parsePattern,
   type PatternRequest,
@@ -13,6 +14,8 @@ import {
   type StoredFamily,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
+import { featureFilesIn } from "../features/annotation.ts";
+import { readKnownFeatures, type SearchedFeatures } from "../features/knowledge.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
 import type { CarryTask, FamiliesReport, FamiliesTask, Stop } from "../jobs/worker-messages.ts";
 import { readFamilies } from "../corpus/families-file.ts";
@@ -27,7 +30,10 @@ export interface MatchTask {
   pattern: PatternRequest;
   model: ScoringModel;
   classModel?: ClassModel | undefined;
+  features?: FeaturesInUse | undefined;
 }
+
+export type FeaturesInUse = SearchedFeatures & { dataDirectory: string };
 
 export interface MatchReport {
   ticket: number;
@@ -90,11 +96,13 @@ function collect(
   }
 }
 
-/** @throws Problem bad_corpus if the file was altered */
+/** @throws Problem bad_corpus if the file was altered, conflict if other features have been imported */
 export function scoreFamilies(task: MatchTask, corpus: Corpus): MatchReport {
-  const { ticket, families, among, model, classModel } = task;
+  const { ticket, families, among, model, classModel, features } = task;
   const { expression, dialect } = task.pattern;
-  const motif = { pattern: parsePattern(expression, dialect), model, classModel };
+  const featuresOf = features && featureReader(features, corpus);
+  const pattern = parsePattern(expression, dialect);
+  const motif = { pattern, model, classModel, facts: features?.facts, featuresOf };
   const records = readFamilies(families, corpus.hash);
   const matches = among.flatMap((protein) =>
     scoreRecord(records.get(protein)!.record, protein, corpus, motif),
@@ -117,4 +125,18 @@ export function findExamples({ ticket, families, examples }: ExamplesTask, corpu
     };
   });
   return { ticket, kind: "examples", found };
+}
+
+/** Reads the features of proteins that are evidence. @throws Problem conflict if they are not those of the request */
+function featureReader({ dataDirectory, hash }: FeaturesInUse, corpus: Corpus) {
+  const files = featureFilesIn(dataDirectory);
+  if (files.hash() !== hash)
+    throw new Problem(
+      "conflict",
+      "The imported features have changed since the search was started. Start it again.",
+    );
+  return (protein: number) => {
+    const residues = decode(corpus.residues.subarray(corpus.offsets[protein], corpus.offsets[protein + 1]));
+    return readKnownFeatures(files, residues, corpus.accession(protein));
+  };
 }

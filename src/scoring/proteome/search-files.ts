@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs
 import { join } from "node:path";
 import type { PatternRequest, ScoringModel } from "../../motif/index.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
+import type { SearchedFeatures } from "../features/knowledge.ts";
 import type { ProteomeTable } from "./table.ts";
 
 /** A search as a client requests it. */
@@ -11,6 +12,8 @@ export interface SearchRequest {
   model: ScoringModel;
   /** Taxon, scientific name or mnemonic; null for all proteins. */
   organism: string | null;
+  /** Imported features that are evidence; absent without any. */
+  features?: SearchedFeatures | undefined;
 }
 
 /** An accepted search. */

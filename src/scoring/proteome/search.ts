@@ -4,7 +4,7 @@ import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
 import { listFamilies } from "../corpus/families-file.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
-import type { MatchReport, MatchTask } from "./proteome-tasks.ts";
+import type { FeaturesInUse, MatchReport, MatchTask } from "./proteome-tasks.ts";
 import { type ProteinSelection, selectProteins } from "./protein-selection.ts";
 
 export interface ProteomeRequest {
@@ -13,6 +13,8 @@ export interface ProteomeRequest {
   model: ScoringModel;
   /** Proteins to search, of those that have families. */
   selection: ProteinSelection;
+  /** Imported features that are evidence, and the data directory that has them; absent without any. */
+  features?: FeaturesInUse | undefined;
   /** Threads; the result does not depend on their number. */
   workers: number;
 }
@@ -34,7 +36,7 @@ const FIRST_PROTEINS = 16;
  * @throws Problem not_found without families; bad_corpus if a file was altered
  */
 export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
-  const { corpus, pattern, model, selection, workers } = request;
+  const { corpus, pattern, model, selection, features, workers } = request;
   const left = new Set(selectProteins(openedCorpus(corpus.path), selection));
   const tasks: MatchTask[] = [];
   let size = FIRST_PROTEINS;
@@ -43,7 +45,7 @@ export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<
     const selected = proteins.filter((protein) => left.delete(protein));
     for (let at = 0; at < selected.length; at += size, size *= 2) {
       const among = selected.slice(at, at + size);
-      tasks.push({ ticket: 0, corpusPath: corpus.path, families, among, pattern, model });
+      tasks.push({ ticket: 0, corpusPath: corpus.path, families, among, pattern, model, features });
     }
   }
   if (tasks.length === 0)

@@ -196,7 +196,7 @@ export class ProteomeSearches {
     if (!search) return;
     this.#running = search;
     void search
-      .run(this.options.find ?? searchFamilies, this.options.workers, this.#maxRows)
+      .run(this.options.find ?? searchFamilies, this.options, this.#maxRows)
       .then(() => this.#store(search))
       .finally(() => {
         this.#running = undefined;
@@ -254,9 +254,9 @@ const organismProblem = (message: string): Problem =>
   new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
 
 /** An id that is equal for equal requests to the same families. */
-function makeId({ corpus, pattern, model, organism }: SearchRequest, path: string): string {
+function makeId({ corpus, pattern, model, organism, features }: SearchRequest, path: string): string {
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const identity = [corpus.hash, METHOD, families, pattern, model, organism];
+  const identity = [corpus.hash, METHOD, families, pattern, model, organism, ...(features ? [features] : [])];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
 }
 
@@ -320,13 +320,21 @@ class Search implements ProteomeSearch {
 
   async run(
     find: (request: ProteomeRequest) => AsyncGenerator<ProteomePart>,
-    workers: number,
+    { workers, dataDirectory }: Pick<SearchesOptions, "workers" | "dataDirectory">,
     maxRows: number,
   ): Promise<void> {
     this.state = "running";
     const { corpus, pattern, model, organism } = this.request;
     const selection = { organism: organism ?? undefined };
-    const parts = find({ corpus: { ...corpus, path: this.path }, pattern, model, selection, workers });
+    const { features } = this.request;
+    const parts = find({
+      corpus: { ...corpus, path: this.path },
+      pattern,
+      model,
+      selection,
+      features: features && { ...features, dataDirectory },
+      workers,
+    });
     try {
       while (this.state === "running") {
         const next = await Promise.race([parts.next(), this.#stop.promise]);
