@@ -32,6 +32,16 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
     ]),
   );
   expect(new Map(drawn as [string, string][])).toEqual(states);
+  // The tree has every homolog once all clades are unfolded, by the keyboard.
+  const countRows = (): Promise<number> => page.$$eval(".clades li", (rows) => rows.length);
+  for (let rows = await countRows(); rows <= states.size; rows = await countRows()) {
+    await page.focus(".clades button");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((before) => document.querySelectorAll(".clades li").length > before, {}, rows);
+    expect(await page.evaluate(() => document.activeElement!.outerHTML.slice(0, 200))).toContain("clade");
+  }
+  const kept = [...states.values()].filter((state) => state === "conserved").length;
+  expect((await page.$$('.clades [aria-label="1 kept"]')).length).toBe(kept + 1);
   // Every kind of evidence has its row, and as printed they add up to z.
   const { contributions } = result.patterns[0].matches[0];
   const printed = await page.$$eval(".evidence tr > td.num", (cells) =>

@@ -35,7 +35,7 @@ interface Sides {
   residues: number;
 }
 const WIDE: Sides = { tree: 88, names: 100, name: 190, relation: 298, marks: 314, residues: 330 };
-const NARROW: Sides = { tree: 0, names: 12, name: 98, relation: 118, marks: 132, residues: 146 };
+const NARROW: Sides = { tree: 0, names: 12, name: 91, relation: 118, marks: 132, residues: 146 };
 const MIN_WIDE_WIDTH = 620;
 /** Rows and columns are drawn in blocks, so that scrolling rarely draws any. */
 const BLOCK = { rows: 8, slots: 16 };

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { History } from "../../motif/history.ts";
 import { listLeaves, type Node } from "../../motif/rooted-tree.ts";
 import { Button } from "../components/button.tsx";
@@ -26,6 +26,11 @@ const KINDS = Object.keys(NAMES) as State[];
 /** Where homologs keep a match: the tree with the state at each leaf, and the changes that explain them. */
 export function CladeView({ result, match }: { result: Result; match: NumberedMatch }) {
   const [opened, setOpened] = useState<ReadonlySet<Node>>(new Set());
+  const box = useRef<HTMLDivElement>(null);
+  // A row that is unfolded to a single protein is no button any more.
+  useLayoutEffect(() => {
+    if (opened.size > 0 && document.activeElement === document.body) box.current?.focus();
+  }, [opened]);
   const read = useMemo(() => readHistory(result, match), [result, match]);
   if (!read) return null;
   const { root, history } = read;
@@ -61,7 +66,7 @@ export function CladeView({ result, match }: { result: Result; match: NumberedMa
       }
       foot={<Legend history={history} />}
     >
-      <div class="clades">
+      <div class="clades" ref={box} tabIndex={-1}>
         <Branches {...{ tree, history }} />
         <ul>
           {tree.rows.map((node) => (
@@ -191,6 +196,9 @@ const Legend = ({ history }: { history: History }) => (
         gained on this branch
       </li>
     )}
-    <li>Changes on branches are the fewest that explain the leaves. Nearby and not reached say nothing.</li>
+    <li>
+      Changes on branches are the fewest that explain the leaves; nearby and not reached say nothing.
+      {history.ancestor === "undecided" && " Here, a gain elsewhere explains them as well."}
+    </li>
   </ul>
 );
