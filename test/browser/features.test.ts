@@ -49,7 +49,7 @@ browserTest("administrators import features, which results and scans show, and r
   await upload(page, file("p53.gff", GFF));
   await press(page, "button", "Import features");
   await seeText(page, "The file was read as GFF3.");
-  await seeText(page, "1 of 1 identifiers that match no protein, such as Q99999");
+  await seeText(page, "1 identifier that matches no protein, such as Q99999");
   await seeText(page, "1 end after the last residue");
   await upload(page, file("bad.gff", GFF.replace("\t102\t", "\tten\t")));
   await press(page, "button", "Import features");

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
+import { DataLink } from "../components/data-link.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
@@ -72,7 +73,8 @@ export interface AdministrationPage<Data extends { results: readonly Row[] }, Ro
   rowName: (row: Row) => string;
   columns: readonly Column<Row>[];
   actions?: readonly RowAction<Data, Row>[];
-  empty: { title: string; text: string };
+  /** `isData`: the chapter on the files to import says where to get them. */
+  empty: { title: string; text: string; isData?: boolean };
   /** Buttons of the page. */
   buttons?: (page: AdministrationContext<Data>) => ComponentChildren;
   /** Above everything that is loaded. */
@@ -182,6 +184,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
         {rows.length === 0 ? (
           <Empty title={empty.title}>
             <p>{empty.text}</p>
+            {empty.isData && <DataLink />}
           </Empty>
         ) : (
           <Table

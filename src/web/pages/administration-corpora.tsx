@@ -19,6 +19,7 @@ export const administrationCorporaPage = administrationPage({
   empty: {
     title: "No corpus yet",
     text: "Scoring needs a corpus to find homologs. Add Swiss-Prot, for example.",
+    isData: true,
   },
   tasks: ["corpus-add", "corpus-verify"],
   below: ({ watchTasks }) => <AddCorpus watchTasks={watchTasks} />,

@@ -19,6 +19,7 @@ export const administrationFeaturesPage = administrationPage({
   empty: {
     title: "No features yet",
     text: "Import ELM's instances or UniProt, for example, to see known sites beside the scores.",
+    isData: true,
   },
   tasks: ["features-add"],
   below: ({ data, watchTasks }) => <AddFeatures formats={data.formats} watchTasks={watchTasks} />,

@@ -3,6 +3,7 @@ import { AdministrationFrame, defineAdministration } from "../administration/pag
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { confirm } from "../components/confirm.tsx";
+import { DataLink } from "../components/data-link.tsx";
 import { FileField, SelectField } from "../components/field.tsx";
 import { useSubmission } from "../components/form.tsx";
 import { Card, Tag } from "../components/layout.tsx";
@@ -98,7 +99,7 @@ function Import({ onImported }: { onImported: (value: MotifClasses) => void }) {
   const isValid = invalid === 0 && preview?.problems.length === 0;
   const shownError = error ?? form.error;
   return (
-    <Card title="Import a table">
+    <Card title="Import a table" actions={<DataLink />}>
       <FileField
         label="Table of motif classes"
         hint="The tab-separated file of classes from elm.eu.org. You can check every row before you import it."

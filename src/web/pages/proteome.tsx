@@ -10,6 +10,7 @@ import { type Answer, call } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
 import { ProteomeForm } from "../score/proteome-form.tsx";
 import { ProteomeBuilds } from "../score/proteome-builds.tsx";
+import { NoCorpus, useNoCorpus } from "../score/score-form.tsx";
 import { RecentJobs } from "../score/recent-jobs.tsx";
 import { useSession } from "../session.ts";
 
@@ -20,6 +21,7 @@ type Proteome = Answer<"GET /api/scoring/proteome">;
 
 function ProteomePage() {
   const [query] = useQuery();
+  const noCorpus = useNoCorpus();
   const proteome = useLoaded("proteome", (signal) => call("GET /api/scoring/proteome", { signal }));
   useReloadUntil(proteome, ({ building, families }) => building === null && families > 0, POLL);
   return (
@@ -30,25 +32,29 @@ function ProteomePage() {
       >
         Find the proteins of an organism that have a motif, ranked by the evidence for each match.
       </PageHead>
-      <Loaded of={proteome}>
-        {(value) =>
-          value.families === 0 ? (
-            <NoFamiliesCard proteome={value} />
-          ) : (
-            <>
-              <ProteomeForm proteome={value} initial={query} />
-              <p class="muted">
-                {formatCount(value.families)} of {formatCount(value.sequences)} proteins of {value.corpus} can
-                be searched. Their families take {formatSize(value.bytes)}.
-              </p>
-              <BuildingText building={value.building} />
-            </>
-          )
-        }
-      </Loaded>
+      {noCorpus ? (
+        <NoCorpus />
+      ) : (
+        <Loaded of={proteome}>{(value) => <SearchCard proteome={value} query={query} />}</Loaded>
+      )}
       {proteome.value && <ProteomeBuilds onStored={proteome.reload} />}
       <RecentJobs title="Recent searches of this browser" path="/proteome" read={recentProteomes} />
     </div>
+  );
+}
+
+function SearchCard({ proteome, query }: { proteome: Proteome; query: URLSearchParams }) {
+  const { families, sequences, corpus, bytes, building } = proteome;
+  if (families === 0) return <NoFamiliesCard proteome={proteome} />;
+  return (
+    <>
+      <ProteomeForm proteome={proteome} initial={query} />
+      <p class="muted">
+        {formatCount(families)} of {formatCount(sequences)} proteins of {corpus} can be searched. Their
+        families take {formatSize(bytes)}.
+      </p>
+      <BuildingText building={building} />
+    </>
   );
 }
 

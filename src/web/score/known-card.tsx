@@ -1,3 +1,4 @@
+import { DataLink } from "../components/data-link.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
@@ -57,7 +58,8 @@ export function KnownCard({ known, match }: { known: ResultFeatures | undefined;
         !notes?.sentence && (
           <Empty title="Nothing is known at this match">
             <p>
-              The imported files have {formatCount(known.features.length)} other features of this protein.
+              The imported files have {formatCount(known.features.length)} other features of this protein.{" "}
+              <DataLink />
             </p>
           </Empty>
         )

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
+import { DataLink } from "../components/data-link.tsx";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { SelectField } from "../components/field.tsx";
@@ -149,6 +150,6 @@ export const NoCorpus = () =>
   useNoCorpus() ? (
     <Banner tone="warn">
       No corpus of proteins is in use, so no homologs can be found. An administrator can{" "}
-      <a href={href("/administration/corpora")}>add a corpus</a>.
+      <a href={href("/administration/corpora")}>add a corpus</a>. <DataLink />
     </Banner>
   ) : null;
