@@ -39,12 +39,15 @@ export function CladeView({ result, match }: { result: Result; match: NumberedMa
     const state = leaf === 0 ? "conserved" : (states.get(leaf) ?? "missing");
     return state === "gap" ? "substituted" : state;
   };
-  const isAlike = (node: Node): boolean => {
+  const changed = new Set(history.changes.map(({ node }) => node));
+  /** First the clades in which the match changed, then those with several states or relations, or with the query. */
+  const difference = (node: Node): number => {
+    if (node.children.flatMap(listNodes).some((below) => changed.has(below))) return 2;
     const leaves = listLeaves(node);
     const kinds = new Set(leaves.map((leaf) => `${stateOf(leaf)} ${result.homologs[leaf - 1]?.relation}`));
-    return kinds.size === 1 && !leaves.includes(0);
+    return kinds.size > 1 || leaves.includes(0) ? 1 : 0;
   };
-  const tree = foldTree(root, isAlike, opened);
+  const tree = foldTree(root, difference, opened);
   const open = (nodes: readonly Node[]): void => setOpened(new Set([...opened, ...nodes]));
   return (
     <Card
@@ -58,7 +61,7 @@ export function CladeView({ result, match }: { result: Result; match: NumberedMa
           </Button>
         ) : (
           tree.rows.length <= result.homologs.length && (
-            <Button look="quiet" small onClick={() => open(listInner(root))}>
+            <Button look="quiet" small onClick={() => open(listNodes(root))}>
               Show all
             </Button>
           )
@@ -82,8 +85,7 @@ export function CladeView({ result, match }: { result: Result; match: NumberedMa
   );
 }
 
-const listInner = (node: Node): Node[] =>
-  node.children.length === 0 ? [] : [node, ...node.children.flatMap(listInner)];
+const listNodes = (node: Node): Node[] => [node, ...node.children.flatMap(listNodes)];
 
 /** The lines of the tree, with a mark on each branch on which the match changed. */
 function Branches({ tree: { drawing, shown }, history }: { tree: FoldedTree; history: History }) {
@@ -161,7 +163,7 @@ function Row({ result, match, node, stateOf, onOpen }: RowProps) {
           <Marks key={state} {...{ state, count }} isShort={leaves.length > MOST_MARKS} />
         ))}
       </span>
-      <code>{stateOf(first) === "missing" ? "" : shorten(residues, 12)}</code>
+      <code>{stateOf(first) === "missing" ? "" : shorten(residues, 10)}</code>
     </li>
   );
 }

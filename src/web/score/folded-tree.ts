@@ -15,14 +15,14 @@ export interface FoldedTree {
 }
 
 /**
- * Folds a tree: clades are unfolded while their leaves differ and there is room, the largest first.
+ * Folds a tree: clades whose leaves differ are unfolded while there is room, of those that differ most the largest first.
  *
- * @param isAlike whether the leaves of a clade are so alike that one row says all.
+ * @param difference how much the leaves of a clade differ; 0 if one row says all.
  * @param opened clades that people have unfolded, whatever the room.
  */
 export function foldTree(
   root: Node,
-  isAlike: (node: Node) => boolean,
+  difference: (node: Node) => number,
   opened: ReadonlySet<Node>,
   most = MOST_ROWS,
 ): FoldedTree {
@@ -33,17 +33,18 @@ export function foldTree(
     const inner = rows.filter(({ children }) => children.length > 0);
     const next =
       inner.find((node) => opened.has(node)) ??
-      (rows.length < room() ? largest(inner.filter((node) => !isAlike(node))) : undefined);
+      (rows.length < room() ? pickNext(inner, difference) : undefined);
     if (!next) return draw(root, unfolded);
     unfolded.add(next);
     rows = rows.flatMap((node) => (node === next ? node.children : [node]));
   }
 }
 
-function largest(nodes: readonly Node[]): Node | undefined {
-  const sizes = nodes.map((node) => listLeaves(node).length);
-  return nodes[sizes.indexOf(Math.max(...sizes))];
-}
+const pickNext = (nodes: readonly Node[], difference: (node: Node) => number): Node | undefined =>
+  nodes
+    .map((node) => ({ node, difference: difference(node), size: listLeaves(node).length }))
+    .filter((one) => one.difference > 0)
+    .toSorted((a, b) => b.difference - a.difference || b.size - a.size)[0]?.node;
 
 function draw(root: Node, unfolded: ReadonlySet<Node>): FoldedTree {
   const shown = new Map<Node, Node>();

@@ -19,8 +19,14 @@ export function readHistory(
 export function leafName({ homologs, protein }: Result, leaf: number): string {
   if (leaf === 0) return protein?.gene ?? "this protein";
   const { accession, organism, gene, relation } = homologs[leaf - 1];
-  const species = organism === null ? accession : (findSpecies(organism)?.common.split(" ")[0] ?? organism);
+  const species = organism === null ? accession : speciesName(organism);
   return relation === "paralog" ? `${gene ?? accession} of ${species}` : species;
+}
+
+/** The English name, if it is one word, else the scientific name without strain. */
+function speciesName(organism: string): string {
+  const common = findSpecies(organism)?.common ?? " ";
+  return common.includes(" ") ? organism.replace(/ \(.*/, "") : common;
 }
 
 /** `mouse, rat and 5 more`. */
