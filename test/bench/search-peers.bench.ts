@@ -51,7 +51,14 @@ interface Program {
   search(queries: string, output: string): Promise<{ wall: number; cpu: number }>;
 }
 
-const SEARCH_PROCESS = new URL("search-process.ts", import.meta.url).pathname;
+/** Bundled, as in the executable. */
+const SEARCH_PROCESS = at("search-process.js");
+await Bun.build({
+  entrypoints: [new URL("search-process.ts", import.meta.url).pathname],
+  target: "bun",
+  minify: true,
+  outdir: directory,
+});
 const labd = (name: string, ...flags: string[]): Program => ({
   name,
   executable: process.execPath,

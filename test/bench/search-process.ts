@@ -29,7 +29,6 @@ if (Bun.isMainThread) {
   const [file, fasta, threads, bounded] = Bun.argv.slice(2);
   const entries = readFasta(await Bun.file(fasta).bytes());
   const texts = entries.map(({ residues }) => decode(residues));
-  const corpus = openCorpus(Bun.mmap(file));
   const workers = Array.from({ length: Number(threads) }, () => new Worker(import.meta.url));
   const hits: Hit[][] = texts.map(() => []);
   const groups = groupQueries(texts.map((text) => text.length)).map((members) => ({
@@ -53,7 +52,9 @@ if (Bun.isMainThread) {
     }
     worker.terminate();
   };
-  await Promise.all(workers.map(work));
+  const searches = workers.map(work);
+  const corpus = openCorpus(Bun.mmap(file));
+  await Promise.all(searches);
   const out: string[] = [];
   for (const [k, { accession }] of entries.entries()) {
     for (const { index, rawScore, eValue } of hits[k])
