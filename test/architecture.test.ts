@@ -30,11 +30,11 @@ const SCORING_LAYERS: Record<string, string[]> = {
   batch: ["node:"],
   proteome: ["node:"],
   learning: ["node:"],
-  results: ["typebox", "node:"],
+  results: ["typebox", "hucre", "node:"],
   watched: [],
   api: ["elysia", "typebox", "node:"],
 };
-const SCORING_LAYER = ["src/motif", "src/accounts", TASKS, ...PLATFORM];
+const SCORING_LAYER = ["src/motif", "src/accounts", "src/version.ts", TASKS, ...PLATFORM];
 const SCORING_RULES: Record<string, Rule> = {
   ...Object.fromEntries(
     Object.entries(SCORING_LAYERS).map(([name, packages], i, layers) => {

@@ -69,7 +69,7 @@ async function makeOthers(): Promise<void> {
   const { scoring } = app;
   await scoring.corpora.add({ name: "yeast", bytes: new Response(">A OX=9606\nMKLVACDEFGHIK\n").body! });
   const corpus = scoring.corpora.active()!;
-  const opened = scoring.corpora.openActive();
+  const opened = scoring.corpora.open();
   await scoring.importFeatures({ source: `${opened.accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
   writeFamilies(corpus, [...familyRecords(opened, [0])]);
   const { id: job } = await ask("POST", "/api/scoring/jobs", JOB);

@@ -275,9 +275,9 @@ test("every example outside the inventory gets the documented response", async (
   await app.scoring.corpora.add({ name: "yeast", bytes: FASTA });
   const corpus = app.scoring.corpora.active()!;
   made.set("/api/scoring/corpora", corpus.hash);
-  const { accession } = app.scoring.corpora.openActive();
+  const { accession } = app.scoring.corpora.open();
   await app.scoring.importFeatures({ source: `${accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
-  writeFamilies(corpus, [...familyRecords(app.scoring.corpora.openActive(), [0])]);
+  writeFamilies(corpus, [...familyRecords(app.scoring.corpora.open(), [0])]);
   await signIn();
   made.set("/api/admin/tokens", await fetchFirst("/api/admin/tokens"));
   const order = ["POST", "PUT", "GET", "DELETE"];

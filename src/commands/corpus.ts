@@ -120,7 +120,7 @@ function find(call: Call): Promise<void> {
   return withScoring(call, async ({ corpora }) => {
     if (!corpora.active()) throw new Problem("not_found", NO_CORPUS_MESSAGE.trim());
     const limit = Number(call.value("--limit") ?? 20);
-    const found = findProteins(corpora.openActive(), call.operands.join(" "), limit);
+    const found = findProteins(corpora.open(), call.operands.join(" "), limit);
     if (call.value("--format") === "json") return call.printJson(found);
     const { total, results, near, searched } = found;
     if (total === 0) {

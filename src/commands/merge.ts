@@ -27,7 +27,8 @@ export const merge: Command = {
 
 /** The output of the run as one piece. */
 function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
-  const { head, tail } = seriesPrinter(shards[0].format);
+  const { format, beginning } = shards[0];
+  const { head, tail } = seriesPrinter(format, undefined, beginning.provenance);
   yield new TextEncoder().encode(head);
   for (const shard of shards) yield* readResults(shard);
   yield new TextEncoder().encode(tail);

@@ -2,6 +2,7 @@ import { Problem } from "../problem.ts";
 import {
   decompressed,
   type MatchTable,
+  type Provenance,
   type Scored,
   TABLE_FORMATS,
   type TableFormat,
@@ -66,6 +67,8 @@ export interface Printing {
   results: Results;
   output: ScoreOutput;
   shown?: (() => void) | undefined;
+  /** Provenance of all results, for tables. */
+  provenance: Provenance;
 }
 
 /** Writes results as a workbook. @param toPart the rows of a result; the last call has no result and returns all others */
@@ -78,13 +81,14 @@ export async function printWorkbook(
     last = () => [],
     output,
     shown = () => {},
+    provenance,
   }: Printing & { toPart: (scored: Scored) => TablePart; last?: (() => TablePart[]) | undefined },
 ): Promise<void> {
   async function* parts(): AsyncGenerator<TablePart> {
     for await (const result of withWarnings(call, results, shown)) yield toPart(result);
     yield* last();
   }
-  for await (const chunk of await tableWorkbook(table, parts())) await output.write(chunk, 0);
+  for await (const chunk of await tableWorkbook(table, parts(), provenance)) await output.write(chunk, 0);
   await output.finish("");
 }
 

@@ -1,4 +1,4 @@
-import { METHOD, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   buildFamilies,
@@ -16,7 +16,9 @@ import {
   removeFamilies,
   type Scoring,
   searchProteome,
+  searchProvenance,
   viewRows,
+  withView,
   withRowNotes,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
@@ -169,7 +171,16 @@ async function search(call: Call): Promise<void> {
   const { pattern: motif, source } = request;
   const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), view);
   const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
-  await call.print(await printProteome(format, rows, METHOD));
+  const { corpus, organism } = { ...request, ...selection };
+  const provenance = searchProvenance({
+    at: Date.now(),
+    corpus,
+    model,
+    pattern: motif,
+    organism,
+    queries: selection.names,
+  });
+  await call.print(await printProteome(format, rows, withView(provenance, view)));
   call.warn(describeResult(table));
 }
 

@@ -1,11 +1,15 @@
-import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { type PatternRequest, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
+  type CorpusInfo,
+  fullProvenance,
   JointScan,
   MATCH_TABLES,
   SCAN_FORMATS,
   type ScanFormatName,
   makeScan,
+  type Provenance,
+  runProvenance,
   scanPart,
   type Scored,
   type Scoring,
@@ -13,16 +17,20 @@ import {
   type TableFormat,
   type TablePart,
   type TableView,
+  withView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
+import { EVIDENCE_FLAGS, splitList, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import {
-  EVIDENCE_FLAGS,
-  readEvidence,
-  splitList,
-  readView,
-  viewFlags,
-  warnWithoutFeatures,
-} from "./filter-flags.ts";
+  chooseCorpus,
+  LIKE_FLAGS,
+  likeEvidence,
+  likePatterns,
+  likeQuestions,
+  likeView,
+  readLike,
+  reportDifferences,
+} from "./like.ts";
 import { namedBytes } from "./named-file.ts";
 import {
   isWorkbook,
@@ -49,6 +57,7 @@ export const scan: Command = {
   summary: "Scan proteins for all motif classes and rank the matches, without a server.",
   flags: {
     "--fasta FILE": "Proteins to scan, plain or compressed with gzip or zstd; - reads standard input.",
+    ...LIKE_FLAGS,
     "--elm TABLE":
       "ELM's table of motif classes, to test instead of the imported or built-in classes. The table is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
@@ -73,8 +82,10 @@ export const scan: Command = {
     "fewer classes with --classes does. Matches that overlap by half of the shorter one have the same group. The types\n" +
     "are CLV cleavage, DEG degron, DOC docking, LIG ligand, MOD modification, TRG targeting.",
   async run(call) {
+    const like = await readLike(call);
     const file = call.value("--fasta");
-    if (file === undefined) throw new Problem("usage", `labd scan needs --fasta FILE. ${HELP}`);
+    if (file === undefined && !like)
+      throw new Problem("usage", `labd scan needs --fasta FILE or --like FILE. ${HELP}`);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     if (call.has("--resume") && call.has("--joint"))
@@ -82,20 +93,33 @@ export const scan: Command = {
         "usage",
         `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
       );
-    const view = readView(call, TABLE, HELP);
+    const view = likeView(readView(call, TABLE, HELP), like);
     const format = (call.value("--format") ?? "tsv") as ScanFormatName;
     if (isWorkbook(format)) refuseParts(call, HELP);
-    const scoringModel = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
-    const fasta = await readText(file);
+    const scoringModel =
+      (call.value("--model") as ScoringModel | undefined) ?? like?.provenance.model ?? SCORING_MODELS[0];
+    const options = like?.provenance.options;
+    const fasta = file === undefined ? null : await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
-    await withScoring(call, async (scoring, _, { workers }) => {
+    const evidence = likeEvidence(call, like);
+    return withScoring(call, async (scoring, _, { workers }) => {
+      const corpus = chooseCorpus(call, scoring, like);
       const names = splitList(call.value("--classes") ?? "");
-      const questions = scoring.knowledge.addTo(
-        scoring.readScan({ fasta, table, names }),
-        readEvidence(call),
-      );
+      const areChosen = table !== null || names.length > 0;
+      const recorded = areChosen ? undefined : likePatterns(like);
+      const scanned = (): PatternRequest[] => scoring.readScannedClasses({ table, names });
+      const read = fasta
+        ? scoring.readSequences({ fasta, patterns: [], motifClasses: [], recorded: recorded ?? scanned() })
+        : likeQuestions(like!, areChosen ? scanned() : recorded);
+      const questions = scoring.knowledge.addTo(read, evidence);
       warnWithoutFeatures(call, scoring, TABLE, view);
-      const version = scoring.corpora.scoringVersion();
+      const version = scoring.corpora.scoringVersion(corpus ?? undefined);
+      const run = runProvenance({ at: Date.now(), options, questions, evidence });
+      const source = corpus ?? { name: "none", hash: version.corpus, sequences: 0 };
+      const provenance = withView(
+        fullProvenance(run, { method: version.method, model: scoringModel, corpus: source }),
+        view,
+      );
       const identity = [
         "scan",
         questions[0].patterns,
@@ -104,19 +128,25 @@ export const scan: Command = {
         view.values,
         version,
         scoring.features.version(),
-        readEvidence(call),
+        evidence,
         call.has("--joint"),
         ...(view.order === undefined ? [] : [view.order]),
+        ...(options ? [options] : []),
       ];
-      const output = chooseOutput(call, sha256(JSON.stringify(identity), fasta));
+      const output = chooseOutput(call, sha256(JSON.stringify(identity), fasta ?? like!.file));
       const progress = progressLine(call.streams.stderr);
       const results = scoring.scoreQuestions(questions, {
         scoringModel,
+        evidence,
+        ...(options && { options }),
+        corpus,
         workers,
         skip: output.done,
         report: (...at) => progress.show(progressBar(...at)),
       });
-      await printScans(call, scoring, { results, format, view, output, shown: progress.clear });
+      const printing = { results, format, view, output, shown: progress.clear, provenance, corpus };
+      await printScans(call, scoring, printing);
+      return reportDifferences(call, like, provenance);
     });
   },
 };
@@ -124,12 +154,13 @@ export const scan: Command = {
 interface ScanPrinting extends Printing {
   format: ScanFormatName;
   view: TableView;
+  corpus: CorpusInfo | null;
 }
 
 /** Prints each scan as it arrives, or all in one order at the end. */
 function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promise<void> {
-  const { results, format, view, output, shown } = printing;
-  const annotated = scoring.annotator();
+  const { results, format, view, output, shown, provenance, corpus } = printing;
+  const annotated = scoring.annotator(corpus);
   const joint = call.has("--joint") ? new JointScan() : null;
   if (isWorkbook(format)) {
     const toPart = (scored: Scored) => {
@@ -138,9 +169,9 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
       return { rows: [], sequences: [] };
     };
     const last = () => (joint ? [joint.part(view)] : []);
-    return printWorkbook(call, TABLE, { results, toPart, last, output, shown });
+    return printWorkbook(call, TABLE, { results, toPart, last, output, shown, provenance });
   }
-  const { head, printPart } = textPrinter(format);
+  const { head, printPart } = textPrinter(format, provenance);
   const print = (scored: Scored): string => {
     if (joint) joint.add(null, annotated(scored));
     else if (printPart) return printPart(scanPart(annotated(scored), view));
@@ -154,8 +185,8 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
 }
 
 /** The head of a text format, and its printer of parts; JSON has neither. */
-function textPrinter(name: ScanFormatName) {
+function textPrinter(name: ScanFormatName, provenance: Provenance) {
   const format: TableFormat | undefined = name === "json" ? undefined : TABLE_FORMATS[name];
   if (!format || "isWorkbook" in format) return { head: "", printPart: null };
-  return { head: format.head(TABLE), printPart: (part: TablePart) => format.print(TABLE, part) };
+  return { head: format.head(TABLE, provenance), printPart: (part: TablePart) => format.print(TABLE, part) };
 }

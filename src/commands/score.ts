@@ -2,6 +2,10 @@ import type { Config } from "../config.ts";
 import { type HomologChoice, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
+  type CorpusInfo,
+  type EvidenceChoice,
+  fullProvenance,
+  runProvenance,
   shardHeader,
   type NamedQuestion,
   MATCH_TABLES,
@@ -15,17 +19,22 @@ import {
   type ShardBeginning,
   TABLE_FORMATS,
   type TableView,
+  withView,
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
+import { EVIDENCE_FLAGS, isLimited, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import {
-  EVIDENCE_FLAGS,
-  isLimited,
-  readEvidence,
-  readView,
-  viewFlags,
-  warnWithoutFeatures,
-} from "./filter-flags.ts";
+  chooseCorpus,
+  type Like,
+  LIKE_FLAGS,
+  likeEvidence,
+  likePatterns,
+  likeQuestions,
+  likeView,
+  readLike,
+  reportDifferences,
+} from "./like.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import {
   isWorkbook,
@@ -56,6 +65,7 @@ export const score: Command = {
     "--query NAME": "Identifier of the row of --alignment that is the query.",
     "--batch FILE":
       "Tab-separated query (accession, gene or entry name in the corpus, or a sequence) and pattern (expression, or name of a motif class); with --pattern or --elm, a list with one query on each line. - reads standard input.",
+    ...LIKE_FLAGS,
     "--skip-invalid": "Score the valid lines of --batch, and list the others on standard error.",
     "--pattern P": "A regular expression over residues; may be repeated.",
     "--elm NAME": "A motif class by name or ELM identifier; may be repeated.",
@@ -93,21 +103,22 @@ export const score: Command = {
     "homologs with the match in place, nearby those that have it only within ten residues. With fewer than three\n" +
     "homologs, z is mostly context.",
   async run(call) {
-    const source = chooseSource(call);
+    const like = await readLike(call);
+    const source = chooseSource(call, like);
     if (source === "--alignment" && call.has("--shard"))
       throw new Problem("usage", `--shard: an alignment has one query and cannot be divided. ${HELP}`);
     const shard = parseShard(call, HELP);
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
-    const request = readRequest(call);
+    const request = readRequest(call, like);
     if (isWorkbook(request.format)) refuseParts(call, HELP);
     if (isLimited(request.view) && (shard || !(request.format in TABLE_FORMATS)))
       throw new Problem(
         "usage",
         `Filters of matches and --order are for tables, and not for --shard. Choose another --format. ${HELP}`,
       );
-    const text = await readText(call.value(source)!);
-    await withScoring(call, (scoring, _, config) =>
+    const text = source === "--like" ? new Uint8Array() : await readText(call.value(source)!);
+    return withScoring(call, (scoring, _, config) =>
       source === "--alignment"
         ? scoreAlignment(call, scoring, { ...request, text })
         : scoreQueries(call, scoring, config, { ...request, text, shard }),
@@ -116,20 +127,30 @@ export const score: Command = {
 };
 
 interface Request {
+  like: Like | null;
   view: TableView;
+  evidence: EvidenceChoice;
   scoringModel: ScoringModel;
   options: Partial<Options>;
   format: ScoreFormatName;
   input: { patterns: string[]; motifClasses: string[] };
 }
 
-const readRequest = (call: Call): Request => ({
-  view: readView(call, TABLE, HELP),
-  scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
-  format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
-  options: { exhaustive: call.has("--exhaustive"), ...readChoice(call) },
-  input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
-});
+function readRequest(call: Call, like: Like | null): Request {
+  const { model, options } = like?.provenance ?? {};
+  return {
+    like,
+    view: likeView(readView(call, TABLE, HELP), like),
+    evidence: likeEvidence(call, like),
+    scoringModel: (call.value("--model") as ScoringModel | undefined) ?? model ?? SCORING_MODELS[0],
+    format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
+    options: { exhaustive: call.has("--exhaustive"), ...options, ...readChoice(call) },
+    input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
+  };
+}
+
+const hasPatterns = ({ patterns, motifClasses }: Request["input"]): boolean =>
+  patterns.length + motifClasses.length > 0;
 
 /** What an output depends on if it does not have all rows in their order. */
 const identifyView = (view: TableView): TableView[] => (isLimited(view) ? [view] : []);
@@ -153,8 +174,8 @@ function readChoice(call: Call): HomologChoice {
 async function scoreAlignment(
   call: Call,
   scoring: Scoring,
-  { text, scoringModel, options, format, input, view }: Request & { text: Uint8Array },
-): Promise<void> {
+  { text, scoringModel, options, evidence, format, input, view, like }: Request & { text: Uint8Array },
+): Promise<number> {
   warnWithoutFeatures(call, scoring, TABLE, view);
   const version = scoring.corpora.scoringVersion();
   const identity = [
@@ -165,48 +186,59 @@ async function scoreAlignment(
     options,
     format,
     version,
-    readEvidence(call),
+    evidence,
     scoring.features.version(),
     ...identifyView(view),
   ];
   const output = chooseOutput(call, sha256(JSON.stringify(identity), text));
   const query = call.value("--query");
-  const request = { alignment: text, query, ...input, scoringModel, options };
-  const result = scoring.scoreAlignment(request, readEvidence(call));
-  await printAll(call, scoring, { results: [result].slice(output.done), format, view, output });
+  const recorded = hasPatterns(input) ? undefined : likePatterns(like);
+  const request = { alignment: text, query, ...input, recorded, scoringModel, options };
+  const result = scoring.scoreAlignment(request, evidence);
+  const provenance = withView(fullProvenance(result.provenance!, result.prediction), view);
+  await printAll(call, scoring, { results: [result].slice(output.done), format, view, output, provenance });
+  return reportDifferences(call, like, provenance);
 }
 
 /** Prints results with known features of their matches. */
 function printAll(
   call: Call,
   scoring: Scoring,
-  { results, format, view, output, shown }: Printing & Pick<Request, "format" | "view">,
+  {
+    results,
+    format,
+    view,
+    corpus,
+    ...printing
+  }: Printing & Pick<Request, "format" | "view"> & { corpus?: CorpusInfo | null },
 ): Promise<void> {
-  const annotated = scoring.annotator();
+  const { output, shown, provenance } = printing;
+  const annotated = scoring.annotator(corpus);
   const withNotes = (scored: Scored): Scored => {
     const { notes } = annotated(scored);
     return notes ? { ...scored, notes } : scored;
   };
   if (isWorkbook(format)) {
     const toPart = (scored: Scored) => scoredPart(withNotes(scored), view);
-    return printWorkbook(call, TABLE, { results, toPart, output, shown });
+    return printWorkbook(call, TABLE, { results, toPart, ...printing });
   }
-  const { head, print, tail } = seriesPrinter(format, view);
+  const { head, print, tail } = seriesPrinter(format, view, provenance);
   const printer = { head, print: (scored: Scored) => print(withNotes(scored)), tail: () => tail };
   return printScored(call, results, printer, output, shown);
 }
 
-function readBatch(
+/** The queries of a file, or those of --like. Patterns of flags come before those of --like. */
+function readQuestions(
   call: Call,
   scoring: Scoring,
-  text: Uint8Array,
-  input: Request["input"],
+  { text, input, like }: Pick<Request, "input" | "like"> & { text: Uint8Array },
+  corpus: CorpusInfo | null,
 ): readonly NamedQuestion[] {
-  const isList = Object.values(input).some((some) => some.length > 0);
-  const { questions, skipped, ambiguous } = scoring.readBatch(text, {
-    patterns: isList ? scoring.readPatterns(input) : undefined,
-    skipInvalid: call.has("--skip-invalid"),
-  });
+  const patterns = hasPatterns(input) ? scoring.readPatterns(input) : likePatterns(like);
+  if (call.has("--fasta")) return scoring.readSequences({ fasta: text, ...input, recorded: patterns });
+  if (like && !call.has("--batch")) return likeQuestions(like, patterns);
+  const how = { patterns, skipInvalid: call.has("--skip-invalid") };
+  const { questions, skipped, ambiguous } = scoring.readBatch(text, how, corpus);
   for (const message of [...ambiguous, ...skipped]) call.warn(message);
   if (skipped.length > 0) call.warn(`Lines skipped because they are invalid: ${skipped.length}.`);
   return questions;
@@ -217,14 +249,15 @@ async function scoreQueries(
   scoring: Scoring,
   { workers }: Config,
   given: Request & { text: Uint8Array; shard: Shard | null },
-): Promise<void> {
-  const { text, shard, scoringModel, options, format, input, view } = given;
+): Promise<number> {
+  const { shard, scoringModel, options, evidence, format, view, like } = given;
   warnWithoutFeatures(call, scoring, TABLE, view);
-  const read = call.has("--fasta")
-    ? scoring.readSequences({ fasta: text, ...input })
-    : readBatch(call, scoring, text, input);
-  const questions = scoring.knowledge.addTo(read, readEvidence(call));
-  const { corpus, method } = scoring.corpora.scoringVersion();
+  const used = chooseCorpus(call, scoring, like);
+  const questions = scoring.knowledge.addTo(readQuestions(call, scoring, given, used), evidence);
+  const { corpus, method } = scoring.corpora.scoringVersion(used ?? undefined);
+  const run = runProvenance({ at: Date.now(), options, questions, evidence });
+  const source = used ?? { name: "none", hash: corpus, sequences: 0 };
+  const provenance = withView(fullProvenance(run, { method, model: scoringModel, corpus: source }), view);
   const beginning = shardHeader(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,
     format,
@@ -236,7 +269,7 @@ async function scoreQueries(
   const path = call.value("--output");
   if (shard && path !== undefined && call.has("--resume") && isDone(path, beginning)) {
     call.warn(`${path} is complete: nothing to do.`);
-    return;
+    return 0;
   }
   const features = shard ? "" : scoring.features.version();
   const output = chooseOutput(
@@ -248,19 +281,26 @@ async function scoreQueries(
   const results = scoring.scoreQuestions(own, {
     scoringModel,
     options,
+    evidence,
+    corpus: used,
     workers,
     skip: output.done,
     report: (...at) => progress.show(progressBar(...at)),
   });
-  if (!shard) return printAll(call, scoring, { results, format, view, output, shown: progress.clear });
+  if (!shard) {
+    const printing = { results, format, view, output, shown: progress.clear, provenance };
+    await printAll(call, scoring, { ...printing, corpus: used });
+    return reportDifferences(call, like, provenance);
+  }
   const { head, print, tail } = seriesPrinter(format);
   const printer = {
-    head: head + beginningLine(format, beginning),
+    head: head + beginningLine(format, { ...beginning, provenance }),
     // Without features, since machines that compute shards may have other features.
     print,
     tail: (digest: string) => endLine(format, { end: shard.shard, sha256: digest }) + tail,
   };
   await printScored(call, results, printer, output, progress.clear);
+  return reportDifferences(call, like, provenance);
 }
 
 /** True if the file is exactly this shard, complete. @throws Problem conflict where it is another shard */
@@ -268,29 +308,34 @@ function isDone(path: string, beginning: ShardBeginning): boolean {
   if (!isComplete(path)) return false;
   const found = openShard(path);
   if (found.sha256 === null) return false;
-  if (Bun.deepEquals(found.beginning, beginning)) return true;
+  const { provenance: _, ...known } = found.beginning;
+  if (Bun.deepEquals(known, beginning)) return true;
   throw new Problem(
     "conflict",
     `${path} is shard ${found.beginning.shard} of ${found.beginning.of} of another run. Choose another --output, or remove it.`,
   );
 }
 
-function chooseSource(call: Call): (typeof SOURCES)[number] {
+function chooseSource(call: Call, like: Like | null): (typeof SOURCES)[number] | "--like" {
   const given = SOURCES.filter((flag) => call.has(flag));
+  if (given.length === 0 && like) return "--like";
   if (given.length === 0)
-    throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
+    throw new Problem(
+      "usage",
+      `labd score needs --fasta FILE, --alignment FILE, --batch FILE or --like FILE. ${HELP}`,
+    );
   if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
   if (given[0] === "--alignment" && Object.keys(readChoice(call)).length > 0)
     throw new Problem(
       "usage",
       `With --alignment the homologs are the rows of the file. Remove others from it. ${HELP}`,
     );
-  const hasPatterns = call.has("--pattern") || call.has("--elm");
+  const arePatternsKnown = call.has("--pattern") || call.has("--elm") || likePatterns(like) !== undefined;
   if (given[0] !== "--alignment" && call.has("--query"))
     throw new Problem("usage", `--query needs --alignment FILE. ${HELP}`);
   if (given[0] !== "--batch" && call.has("--skip-invalid"))
     throw new Problem("usage", `--skip-invalid needs --batch FILE. ${HELP}`);
-  if (given[0] !== "--batch" && !hasPatterns)
+  if (given[0] !== "--batch" && !arePatternsKnown)
     throw new Problem("usage", `labd score needs --pattern or --elm. ${HELP}`);
   return given[0];
 }

@@ -24,8 +24,8 @@ export interface ShardFile {
   to: number;
 }
 
-/** Bytes at either end that contain the head or tail and the line next to it. */
-const EDGE = 4096;
+/** Bytes at either end that contain the head or tail and the line next to it, which may have hundreds of patterns. */
+const EDGE = 1 << 20;
 
 /** The lines after the head and before the tail. */
 export const beginningLine = (format: ScoreFormatName, beginning: ShardBeginning): string =>

@@ -1,5 +1,5 @@
 import { pipeline } from "node:stream";
-import { crc32, createInflateRaw, deflateRawSync } from "node:zlib";
+import { crc32, createDeflateRaw, createInflateRaw, deflateRawSync } from "node:zlib";
 import { Problem } from "../problem.ts";
 
 /** A file in an archive; folders end in a slash. */
@@ -24,17 +24,42 @@ function dosTime(at: Date): [time: number, date: number] {
   return [time, date];
 }
 
+interface Header {
+  name: Buffer;
+  flags: number;
+  method: number;
+  at: Date;
+  /** Checksum, and sizes of the compressed and of the original data. */
+  sums: readonly [crc: number, packed: number, size: number];
+}
+
 /** The fields from "version needed" to "extra field length", which both headers share. */
-function sharedFields({ name, bytes }: ZipEntry, data: Uint8Array, at: Date): Buffer {
+function sharedFields({ name, flags, method, at, sums }: Header): Buffer {
   const fields = Buffer.alloc(26);
   const [time, date] = dosTime(at);
-  const method = data === bytes ? STORED_METHOD : DEFLATED_METHOD;
-  [VERSION, UTF8, method, time, date].forEach((value, index) => fields.writeUInt16LE(value, 2 * index));
-  [crc32(bytes), data.length, bytes.length].forEach((value, index) =>
-    fields.writeUInt32LE(value, 10 + 4 * index),
-  );
-  fields.writeUInt16LE(Buffer.byteLength(name), 22);
+  [VERSION, flags, method, time, date].forEach((value, index) => fields.writeUInt16LE(value, 2 * index));
+  sums.forEach((value, index) => fields.writeUInt32LE(value, 10 + 4 * index));
+  fields.writeUInt16LE(name.length, 22);
   return fields;
+}
+
+/** An entry of the central directory. @param offset of the local header */
+function directoryEntry(header: Header, offset: number): Buffer {
+  const central = Buffer.alloc(14);
+  central.writeUInt32LE(offset, 10);
+  const version = Buffer.from([VERSION, 0]);
+  return Buffer.concat([signature(CENTRAL), version, sharedFields(header), central, header.name]);
+}
+
+/** The central directory and its end. @param offset of the directory */
+function directoryBytes(directory: readonly Buffer[], offset: number): Uint8Array<ArrayBuffer> {
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(directory.length, 4);
+  end.writeUInt16LE(directory.length, 6);
+  end.writeUInt32LE(central.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return new Uint8Array(Buffer.concat([central, signature(END), end]));
 }
 
 /**
@@ -48,23 +73,68 @@ export function* zipFile(entries: Iterable<ZipEntry>, at: Date): Generator<Uint8
     const name = Buffer.from(entry.name);
     const deflated = deflateRawSync(entry.bytes);
     const data = deflated.length < entry.bytes.length ? deflated : entry.bytes;
-    const shared = sharedFields(entry, data, at);
-    const local = Buffer.concat([signature(LOCAL), shared, name]);
-    const central = Buffer.alloc(14);
-    central.writeUInt32LE(offset, 10);
-    const version = Buffer.from([VERSION, 0]);
-    directory.push(Buffer.concat([signature(CENTRAL), version, shared, central, name]));
+    const method = data === entry.bytes ? STORED_METHOD : DEFLATED_METHOD;
+    const sums = [crc32(entry.bytes), data.length, entry.bytes.length] as const;
+    const header: Header = { name, flags: UTF8, method, at, sums };
+    const local = Buffer.concat([signature(LOCAL), sharedFields(header), name]);
+    directory.push(directoryEntry(header, offset));
     yield new Uint8Array(local);
     yield new Uint8Array(data);
     offset += local.length + data.length;
   }
-  const central = Buffer.concat(directory);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(directory.length, 4);
-  end.writeUInt16LE(directory.length, 6);
-  end.writeUInt32LE(central.length, 8);
-  end.writeUInt32LE(offset, 12);
-  yield new Uint8Array(Buffer.concat([central, signature(END), end]));
+  yield directoryBytes(directory, offset);
+}
+
+/** A file in an archive whose content is made while it is read. */
+export interface StreamedEntry {
+  name: string;
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** The sizes follow the data, in a data descriptor. */
+const SIZES_FOLLOW = 1 << 3;
+const DESCRIPTOR = 0x08074b50;
+
+/** A ZIP archive of less than 4 GiB in pieces, of which one is in memory; its files have the earliest date of the format. */
+export async function* streamZip(
+  entries: Iterable<StreamedEntry> | AsyncIterable<StreamedEntry>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for await (const { name, chunks } of entries) {
+    const header = {
+      name: Buffer.from(name),
+      flags: UTF8 | SIZES_FOLLOW,
+      method: DEFLATED_METHOD,
+      at: new Date(0),
+    };
+    const local = Buffer.concat([
+      signature(LOCAL),
+      sharedFields({ ...header, sums: [0, 0, 0] }),
+      header.name,
+    ]);
+    yield new Uint8Array(local);
+    let [crc, packed, size] = [0, 0, 0];
+    async function* counted(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of chunks) {
+        crc = crc32(chunk, crc);
+        size += chunk.length;
+        yield chunk;
+      }
+    }
+    const deflated = pipeline(counted, createDeflateRaw(), () => {}) as AsyncIterable<Uint8Array>;
+    for await (const piece of deflated) {
+      packed += piece.length;
+      yield new Uint8Array(piece);
+    }
+    const sums = [crc, packed, size] as const;
+    const descriptor = Buffer.alloc(16);
+    [DESCRIPTOR, ...sums].forEach((value, index) => descriptor.writeUInt32LE(value, 4 * index));
+    yield new Uint8Array(descriptor);
+    directory.push(directoryEntry({ ...header, sums }, offset));
+    offset += local.length + packed + descriptor.length;
+  }
+  yield directoryBytes(directory, offset);
 }
 
 function signature(value: number): Buffer {

@@ -14,7 +14,12 @@ import { jsonRoutes } from "./api/json-routes.ts";
 import { batchRoutes } from "./api/batch-operations.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
 import { soapRejection, soapRoutes } from "./api/soap-routes.ts";
-import { type NamedQuestion, readScan, readSequences, type ScanRequest } from "./batch/questions.ts";
+import {
+  type NamedQuestion,
+  readScannedClasses,
+  readSequences,
+  type ScannedClasses,
+} from "./batch/questions.ts";
 import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
 import { Batches } from "./batch/batches.ts";
 import {
@@ -25,7 +30,7 @@ import {
   scoreQuestions,
 } from "./batch/score.ts";
 import { ClassModels } from "./corpus/class-models.ts";
-import { Corpora } from "./corpus/corpus.ts";
+import { Corpora, type CorpusInfo } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { getAuditLog } from "../accounts/audit.ts";
 import { featureFilesIn, type FeatureSource, withNotes } from "./features/annotation.ts";
@@ -137,10 +142,10 @@ export async function openScoring(options: ScoringOptions) {
     /** The source of the features, for the search of a proteome. */
     featureSource,
     /** Predictions with the features at their matches. */
-    annotator() {
-      const source = featureSource();
-      return ({ accession, protein, prediction }: Scored) =>
-        withNotes({ identifier: accession, protein, prediction }, source);
+    annotator(used = corpora.active()) {
+      const source = { ...featureSource(), corpusPath: used?.path ?? null };
+      return ({ accession, protein, provenance, prediction }: Scored) =>
+        withNotes({ identifier: accession, protein, provenance, prediction }, source);
     },
     /** Imports features of proteins of the corpus in use. @throws Problem invalid_request, not_found without a corpus */
     importFeatures: async (request: Omit<FeatureImport, "corpus">) =>
@@ -172,17 +177,20 @@ export async function openScoring(options: ScoringOptions) {
     corpusName: () => corpora.active()?.name ?? null,
     /** Scores on an alignment from the user, without a job. */
     scoreAlignment: (request: AlignmentRequest, choice: EvidenceChoice = {}) =>
-      scoreAlignment({ ...request, knowledge: (query) => knowledge.find({ ...query, ...choice }) }, reading),
+      scoreAlignment(
+        { ...request, evidence: choice, knowledge: (query) => knowledge.find({ ...query, ...choice }) },
+        reading,
+      ),
     /** Reads patterns and names of classes. @throws Problem invalid_pattern, unknown_motif_class */
     readPatterns: (input: PatternInput) => readPatterns(input, classes),
     /** Reads FASTA and patterns, and validates them before any work is done. */
     readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
       readSequences(request, reading),
-    /** Reads FASTA to scan for motif classes likewise. */
-    readScan: (request: ScanRequest) => readScan(request, reading),
+    /** Reads motif classes to scan for. */
+    readScannedClasses: (scanned: ScannedClasses) => readScannedClasses(scanned, reading),
     /** Reads a table of proteins and patterns, or a list of proteins, likewise. */
-    readBatch: (table: string | Uint8Array, how?: BatchTableOptions) =>
-      readBatch(table, corpora.openActive(), reading, how),
+    readBatch: (table: string | Uint8Array, how?: BatchTableOptions, used?: CorpusInfo | null) =>
+      readBatch(table, corpora.open(used ?? undefined), reading, how),
     /** Scores them in order, on threads of their own. */
     scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
       scoreQuestions(questions, how, corpora),
@@ -200,7 +208,7 @@ export async function openScoring(options: ScoringOptions) {
 
 /** The corpus whose proteins may have features. @throws Problem not_found */
 function requireCorpus(corpora: Corpora): Corpus {
-  if (corpora.active()) return corpora.openActive();
+  if (corpora.active()) return corpora.open();
   const text = "There is no corpus whose proteins could have features. Add one first.";
   throw new Problem("not_found", text);
 }

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { E7 } from "../executable/messages.ts";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { labd, scratch, serveHere } from "./labd.ts";
 
 /** Commands in this process, as people type them. */
@@ -84,7 +85,7 @@ test("adds and verifies corpora, and scores", async () => {
   ];
   const tsv = await labd(words, { env, stdin: `>e7\n${E7}\n` });
   expect(tsv.code).toBe(0);
-  const [head, match, none] = tsv.stdout
+  const [head, match, none] = withoutComments(tsv.stdout)
     .trim()
     .split("\n")
     .map((line) => line.split("\t"));

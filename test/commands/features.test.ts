@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { P53 } from "../scoring/scoring-harness.ts";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { labd, scratch } from "./labd.ts";
 
 const BED = "P04637\t93\t289\tdomain\nchr1\t0\t5\tpeak\n";
@@ -43,7 +44,9 @@ test("labd score names known instances, except in shards", async () => {
   const score = async (...words: string[]) => {
     const pattern = ["score", "--fasta", "-", "--pattern", "F...W..L", "--format", "tsv"];
     const { stdout } = await labd([...pattern, ...words], { env, stdin: `>p53\n${P53}\n` });
-    const [head, ...rows] = stdout.split("\n").map((line) => line.split("\t"));
+    const [head, ...rows] = withoutComments(stdout)
+      .split("\n")
+      .map((line) => line.split("\t"));
     return rows
       .filter((row) => row.includes("FSDLWKLL"))
       .map((row) => Object.fromEntries(row.map((cell, i) => [head[i], cell])));
@@ -67,7 +70,8 @@ test("features are evidence for labd score, labd scan and shards, unless they ar
   const zOf = async (words: string[]) => {
     const run = await labd(words, { env, stdin: `>p53\n${P53}\n` });
     expect(run.code).toBe(0);
-    const [head, ...rows] = run.stdout.split("\n").map((line) => line.split("\t"));
+    const lines = withoutComments(run.stdout).split("\n");
+    const [head, ...rows] = lines.map((line) => line.split("\t"));
     return Number(rows.find((row) => row.includes("FSDLWKLL"))![head.indexOf("z")]);
   };
   const score = ["score", "--fasta", "-", "--elm", "MDM2-SWIB", "--format", "tsv"];
@@ -80,7 +84,8 @@ test("features are evidence for labd score, labd scan and shards, unless they ar
   for (const words of [score, scan, shard]) expect(await zOf(words)).toBeCloseTo(before - 1.4, 3);
   for (const words of [score, scan, shard]) expect(await zOf([...words, "--ignore-features"])).toBe(before);
   const left = await labd([...shard, "--ignore-features"], { env, stdin: `>p53\n${P53}\n` });
-  expect(left.stdout).toBe(plain.stdout);
+  const rows = (text: string): string => text.replaceAll(/^#.*\n/gm, "");
+  expect(rows(left.stdout)).toBe(rows(plain.stdout));
   const known = await labd(shard, { env, stdin: `>p53\n${P53}\n` });
   expect(known.stdout).toContain('"knowledge":"');
 });

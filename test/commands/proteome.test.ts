@@ -16,6 +16,7 @@ import { lockDirectory } from "../../src/platform/sqlite.ts";
 import { readFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { selectProteins } from "../../src/scoring/proteome/protein-selection.ts";
 import SAMPLE from "../../src/sample/proteins.fasta" with { type: "text" };
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { labd, type Outcome } from "./labd.ts";
 
 setDefaultTimeout(120_000);
@@ -61,7 +62,7 @@ async function whileUnlocked(running: Promise<Outcome>): Promise<Outcome> {
 
 /** Rows by column. */
 const parseRows = (tsv: string): Record<string, string>[] => {
-  const [head, ...rows] = tsv
+  const [head, ...rows] = withoutComments(tsv)
     .replace(/\n$/, "")
     .split("\n")
     .map((line) => line.split("\t"));

@@ -3,13 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { P53 as SEQUENCE } from "../scoring/scoring-harness.ts";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { labd, scratch } from "./labd.ts";
 
 const P53 = `>P04637\n${SEQUENCE}\n`;
 const TABLE = join(import.meta.dir, "../fixtures/elm-classes.tsv");
 
 const parseRows = (tsv: string): Record<string, string>[] => {
-  const [head, ...rows] = tsv
+  const [head, ...rows] = withoutComments(tsv)
     .replace(/\n$/, "")
     .split("\n")
     .map((line) => line.split("\t"));
@@ -63,7 +64,7 @@ test("scans proteins for all classes, in every format, and filters", async () =>
   expect(first).toMatchObject({ identifier: "P04637", classes: starterClasses().length, tested: p53.length });
   expect(first.matches[0].q).toBeCloseTo(Number(p53[0].q), 4);
 
-  const gff3 = (await run("--format", "gff3", "--type", "DEG")).stdout.split("\n");
+  const gff3 = withoutComments((await run("--format", "gff3", "--type", "DEG")).stdout).split("\n");
   expect(gff3[1]).toBe("##sequence-region P04637 1 393");
   expect(gff3[2]).toContain(";gene=TP53;protein_name=Cellular tumor antigen p53;organism=Homo sapiens");
   expect(gff3.filter((line) => line.includes("polypeptide_motif")).length).toBe(

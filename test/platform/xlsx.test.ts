@@ -12,7 +12,7 @@ test.each([0, 1, 32_766, 32_767, 32_768, 40_000])(
 
 test("a spreadsheet has a header, typed cells, and a title without characters that Excel forbids", async () => {
   const rows = [["=1+1", 1.5, true, null]];
-  const file = await xlsxFile({ title: "a/b [c] ".repeat(10), names: ["w", "x", "y", "z"] }, rows);
+  const file = xlsxFile([{ title: "a/b [c] ".repeat(10), names: ["w", "x", "y", "z"], rows }]);
   const files = unzipAll(await new Response(file).bytes());
   const all = [...files.values()].map(String).join("\n");
   expect(all).toContain(`name="${"a b  c  ".repeat(4).slice(0, 31)}"`);

@@ -83,7 +83,7 @@ test("a repeated request with the same Idempotency-Key gets the same batch", asy
 
 test("a table is read as by labd score --batch", async () => {
   await open();
-  const accession = alone.scoring.corpora.openActive().accession(0);
+  const accession = alone.scoring.corpora.open().accession(0);
   const table = `# comment\n${accession}\tP..P\n${E7}\tL.C.E\n${accession}\tLxCxE\n`;
   const batch = await ended((await post({ table })).json.id);
   expect(batch).toMatchObject({ title: "2 proteins, 3 motifs", jobs: { total: 2, finished: 2 } });

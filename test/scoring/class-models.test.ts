@@ -136,7 +136,7 @@ describe("a job", () => {
     await store.insert(request());
     const before = store.lease(1000)!;
     expect(before.request.knowledge?.classModels).toEqual({ 0: models[0] });
-    const corpus = alone.scoring.corpora.openActive();
+    const corpus = alone.scoring.corpora.open();
     const { query, patterns, model, knowledge } = before.request;
     const first = predict({ query, patterns, model, knowledge }, corpus);
     // A restart after the instances were removed.

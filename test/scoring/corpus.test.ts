@@ -181,9 +181,9 @@ describe("selecting a corpus", () => {
     ]);
     expect(open(directory).active()?.name).toBe("two");
     corpora.use(one.hash);
-    expect(corpora.openActive().hash).toBe(one.hash);
+    expect(corpora.open().hash).toBe(one.hash);
     corpora.use(two.hash.slice(0, 8));
-    expect(corpora.openActive().hash).toBe(two.hash);
+    expect(corpora.open().hash).toBe(two.hash);
   });
 
   test("rejects an unknown name with suggestions, and a damaged file", async () => {
@@ -342,5 +342,5 @@ test.skipIf(!CAN_MOUNT)(`opens a corpus on a read-only file system${UNLESS_MOUNT
 
 test("the service uses an empty corpus if none was added", () => {
   expect(corpora.active()).toBeNull();
-  expect(corpora.openActive()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
+  expect(corpora.open()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
 });

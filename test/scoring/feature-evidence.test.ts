@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { NamedQuery } from "../../src/scoring/prediction/prediction.ts";
 import type { Prediction } from "../../src/motif/index.ts";
 import {
   buildFamilies,
@@ -55,7 +56,7 @@ const addFeatures = (text = FEATURES) =>
   alone.scoring.importFeatures({ source: new Blob([text]).stream(), name: "some" });
 const score = async (more: object = {}): Promise<string> =>
   (await alone.ask("POST", "/jobs", { body: { querySequence: P53, ...MOTIFS, ...more } })).json.id;
-async function result(id: string): Promise<Prediction> {
+async function result(id: string): Promise<Prediction & Pick<NamedQuery, "provenance">> {
   await ended(alone, id);
   return (await alone.ask("GET", `/jobs/${id}/result`)).json;
 }
@@ -72,7 +73,13 @@ test("features of each kind change z by their contributions; without features no
     const sum = Object.values(parts).reduce<number>((all, part = 0) => all + part, old[place].z!);
     expect(z!).toBeCloseTo(sum, 5);
   }
-  expect(await result(await score({ ignoreFeatures: true }))).toEqual(before);
+  const ignoring = await result(await score({ ignoreFeatures: true }));
+  expect(ignoring.provenance).toMatchObject({ ignored: ["features"] });
+  expect({ ...ignoring, provenance: before.provenance! }).toEqual({
+    ...before,
+    provenance: before.provenance!,
+  });
+  expect(after.provenance!.queries![0].features_sha256).toBe(after.featuresHash!);
   expect(await result(await score({ querySequence: `${P53}A` }))).not.toHaveProperty("featuresHash");
 });
 

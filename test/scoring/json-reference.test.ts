@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
@@ -299,7 +300,9 @@ test("identifies a query that the corpus has under its accession or gene", async
   const scan = (await service.ask("GET", `/jobs/${whole.id}/scan`)).json;
   expect([named.protein, scan.protein]).toEqual([whole.protein, whole.protein]);
   const tsv = (await service.ask("GET", `/jobs/${whole.id}/result?format=tsv`)).text;
-  expect(tsv.split("\n")[1]).toContain("\tP04637\tTP53\tCellular tumor antigen p53\tHomo sapiens");
+  expect(withoutComments(tsv).split("\n")[1]).toContain(
+    "\tP04637\tTP53\tCellular tumor antigen p53\tHomo sapiens",
+  );
   for (const identifier of ["TP53", "P53_HUMAN", "TP53 human"])
     expect(
       (

@@ -3,6 +3,7 @@ import { DIRECT } from "../../src/platform/origin.ts";
 import { RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { random } from "../fixtures/random-protein.ts";
+import { VERSION } from "../../src/version.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 
 setDefaultTimeout(300_000);
@@ -57,14 +58,15 @@ describe("a job", () => {
       ],
     });
     expect(Date.parse(job.submitted)).toBeLessThanOrEqual(Date.parse(job.ended));
-    const [{ prediction }] = scoreDirectly(service.scoring, {
+    const [{ prediction, provenance }] = scoreDirectly(service.scoring, {
       fasta: `>p53\n${P53}`,
       patterns: SUBMISSION.patterns,
       motifClasses: SUBMISSION.motifClasses,
       scoringModel: "discontinuous",
     });
     const result = await service.ask("GET", links.result);
-    const names = { identifier: "p53", protein: null };
+    const names = { identifier: "p53", protein: null, provenance };
+    expect(provenance).toMatchObject({ labd: VERSION, queries: [{ name: "p53", sequence: P53 }] });
     expect(result.json).toEqual(JSON.parse(JSON.stringify({ ...names, ...prediction })));
   });
 

@@ -35,7 +35,14 @@ test("a job scores on the client's alignment as labd score does", async () => {
     scoringModel: "continuous",
   });
   expect(result).toEqual(
-    JSON.parse(JSON.stringify({ identifier: "q", protein: null, ...direct.prediction })),
+    JSON.parse(
+      JSON.stringify({
+        identifier: "q",
+        protein: null,
+        provenance: direct.provenance,
+        ...direct.prediction,
+      }),
+    ),
   );
   expect(result.corpus).toBeNull();
   expect(result.homologs).toHaveLength(5);

@@ -36,7 +36,7 @@ test("computes the families of a direct build on idle workers", async () => {
   await expect(builds.start({ organism: "9606" }, "bob")).rejects.toThrow("already queued or running");
   await waitFor(() => builds.find(id).state !== "running");
   expect(builds.find(id)).toMatchObject({ state: "finished", stored: 8, carried: 0, username: "ada" });
-  const corpus = corpora.openActive();
+  const corpus = corpora.open();
   const [{ path }] = listFamilies(corpora.active()!);
   const found = readFamilies(path, corpus.hash);
   for (const { protein, record } of familyRecords(corpus, HUMAN))
@@ -131,7 +131,7 @@ test("plans the proteins of the most studied species first", async () => {
   const { corpora } = await open(0);
   const corpus = corpora.active()!;
   const { missing, lengths } = planBuild({ corpus, selection: {}, others: [] });
-  const opened = corpora.openActive();
+  const opened = corpora.open();
   const organisms = missing.map((index) => opened.identity(index).organism);
   expect(organisms).toEqual([
     ...Array.from({ length: 8 }, () => "Homo sapiens"),

@@ -1,4 +1,3 @@
-import { METHOD } from "../../src/motif/index.ts";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
@@ -10,6 +9,7 @@ import {
 } from "../../src/scoring/index.ts";
 import { PROTEOME, storeFamilies } from "./proteome-stage.ts";
 import { openScoringAlone, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(60_000);
@@ -73,6 +73,7 @@ test("finds the matches of the command line and of jobs, with progress, pages an
     workers: 1,
   });
   expect(search.matches).toBe(table.rows.length);
+  const { provenance } = search;
   // Columns may follow.
   expect(search.results).toMatchObject(
     table.rows
@@ -91,10 +92,12 @@ test("finds the matches of the command line and of jobs, with progress, pages an
     expect(download.headers.get("content-type")).toBe(contentType);
     if (format === "xlsx") continue;
     const rows = table.rows.map((row) => Object.assign({}, row, { notes: null }));
-    expect(download.text).toBe((await printProteome(format as ProteomeFormatName, rows, METHOD)) as string);
+    expect(download.text).toBe(
+      (await printProteome(format as ProteomeFormatName, rows, provenance)) as string,
+    );
   }
   const byStart = await service.ask("GET", `${links.matches}?format=tsv&order=-start&region=disordered`);
-  const starts = byStart.text
+  const starts = withoutComments(byStart.text)
     .trimEnd()
     .split("\n")
     .slice(1)
@@ -136,9 +139,8 @@ test("finds the matches of the command line and of jobs, with progress, pages an
   expect(page.json.results.map((row: { start: number }) => row.start)).toEqual(
     ordered.slice(1, 3).map((row) => row.start),
   );
-  expect((await service.ask("GET", `${links.matches}?region=ordered`)).text.split("\n")).toHaveLength(
-    ordered.length + 2,
-  );
+  const download = (await service.ask("GET", `${links.matches}?region=ordered`)).text;
+  expect(withoutComments(download).split("\n")).toHaveLength(ordered.length + 2);
   expect((await start({ pattern: "P..P" })).json).toMatchObject({ id, state: "finished" });
   expect(await service.ask("DELETE", links.self)).toMatchObject({ status: 409 });
 });
@@ -179,7 +181,7 @@ test("filters by imported features, and lists them with the matches", async () =
     near.results.every((row: { protein: { accession: string } }) => row.protein.accession === accession),
   ).toBe(true);
   expect(inAll).toBeGreaterThan(known.passing);
-  const tsv = (await service.ask("GET", `${links.matches}?known=true`)).text.split("\n");
+  const tsv = withoutComments((await service.ask("GET", `${links.matches}?known=true`)).text).split("\n");
   expect(tsv).toHaveLength(known.passing + 2);
   expect(tsv[0]).toContain("\tknown_instance\tdomains\tphosphosite_distance\t");
   expect(tsv.some((line) => line.includes("\tELMI1\tdomain\t1\t"))).toBe(true);

@@ -7,6 +7,7 @@ import { openHttp } from "../../src/platform/http.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { closeDatabase, type Database } from "../../src/platform/sqlite.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { runProvenance } from "../../src/scoring/prediction/provenance.ts";
 import { identify } from "../../src/scoring/corpus/find-proteins.ts";
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 import { openMigrated } from "../database.ts";
@@ -131,11 +132,15 @@ export function scoreDirectly(
     ...input
   }: Parameters<Scoring["readSequences"]>[0] & { scoringModel: ScoringModel; options?: Partial<Options> },
 ) {
-  const corpus = scoring.corpora.openActive();
-  return scoring.readSequences(input).map(({ name, description, sequence, patterns }) => ({
-    accession: name,
-    description,
-    protein: identify(() => corpus, { identifier: name, query: sequence }),
-    prediction: predict({ query: sequence, patterns, model }, corpus, { ...DEFAULTS, ...options }),
+  const corpus = scoring.corpora.open();
+  return scoring.readSequences(input).map((question) => ({
+    accession: question.name,
+    description: question.description,
+    protein: identify(() => corpus, { identifier: question.name, query: question.sequence }),
+    provenance: runProvenance({ at: Date.now(), options, questions: [question] }),
+    prediction: predict({ query: question.sequence, patterns: question.patterns, model }, corpus, {
+      ...DEFAULTS,
+      ...options,
+    }),
   }));
 }

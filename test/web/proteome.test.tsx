@@ -44,6 +44,7 @@ const search = (more: Partial<Search>): Search => ({
   mayChange: true,
   submitted: "2026-11-23T06:00:00Z",
   failure: null,
+  provenance: { labd: "0.2.0", date: "2026-11-23" },
   corpus: { name: "swissprot", hash: "0".repeat(64) },
   expression: "P..P",
   motifClass: null,

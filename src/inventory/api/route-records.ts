@@ -122,7 +122,7 @@ function collectionOperations(resource: RoutedResource) {
     operation(`${method} /api/v2/:list/`, {
       access: "signedIn",
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
-      description: "Updates all or none. Filters in the URL select records for an object with the changes.",
+      description: "Updates all or none; an object changes the records that the URL selects.",
       parses: true,
       parameters: [() => listRecordParameters(resource), [OTHER_FILTERS], DRY_RUN, SEVERAL],
       sends: () => ({
@@ -149,8 +149,7 @@ function collectionOperations(resource: RoutedResource) {
     operation("POST /api/v2/:list/", {
       access: "signedIn",
       summary: `Create ${one}`,
-      description:
-        "A list of objects creates several records, or none; the response lists the errors of each.",
+      description: "A list creates all its records or none; the response lists the errors of each.",
       parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
       sends: () => content(creationSchema(DECLARED, resource)),
       status: 201,
@@ -256,7 +255,7 @@ function itemOperations(resource: RoutedResource) {
     operation("PATCH /api/v2/:list/:id/", {
       ...ofOne,
       summary: `Update ${one}`,
-      description: "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`.",
+      description: "Changes the given fields, or applies a JSON Patch with paths `/<field>`.",
       sends: () => ({
         ...content(changesSchema(DECLARED, resource)),
         "application/json-patch+json": { schema: JSON_PATCH },
@@ -268,7 +267,7 @@ function itemOperations(resource: RoutedResource) {
     operation("DELETE /api/v2/:list/:id/", {
       access: "signedIn",
       summary: `Delete ${one}`,
-      description: "The record stays in the database; lists with `deleted=true` show it.",
+      description: "Lists with `deleted=true` still show it.",
       parameters: [DRY_RUN, IF_MATCH],
       run: write,
     }),

@@ -84,7 +84,7 @@ export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
 }
 
 /** Office Open XML; objects and lists are JSON. */
-export function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStream<Uint8Array>> {
+export function xlsxFile({ title, names, chunks }: Sheet): ReadableStream<Uint8Array> {
   const cell = (value: Json): XlsxCell => {
     if (value === null || typeof value === "number" || typeof value === "boolean") return value;
     return xlsxText(typeof value === "string" ? value : JSON.stringify(value));
@@ -93,5 +93,5 @@ export function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStrea
     for (const records of chunks)
       for (const record of records) yield names.map((name) => cell(record[name] ?? null));
   }
-  return writeXlsx({ title, names }, rows());
+  return writeXlsx([{ title, names, rows: rows() }]);
 }

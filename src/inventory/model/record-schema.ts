@@ -55,7 +55,7 @@ const partSchema = perResource((resources, resource) => {
   });
   return Type.Object(Object.fromEntries(properties) as TProperties, {
     $id: `Partial${schemaName(resource)}`,
-    description: "The fields that `fields` names, or the flat form.",
+    description: "Named fields, or the flat form.",
     // Not additionalProperties: many generators of clients leave out patterns of names, and would refuse the members.
     propertyNames: { anyOf: [{ enum: names }, { pattern: "__" }] },
   });

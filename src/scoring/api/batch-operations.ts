@@ -8,13 +8,16 @@ import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { type BatchTable, readBatch } from "../batch/batch-table.ts";
 import type { Batch, Batches, NewBatch } from "../batch/batches.ts";
 import type { BatchItem, NewItem } from "../batch/batch-items.ts";
+import type { Corpora } from "../corpus/corpus.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import { type BatchRows, printBatch } from "../results/batch-matches.ts";
 import { readFilters } from "../table/filters.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { withView } from "../table/provenance.ts";
 import { TABLE_FORMATS } from "../table/table-formats.ts";
 import { ProblemList } from "../../problem.ts";
+import { batchProvenance } from "./batch-provenance.ts";
 import {
   type BatchObject,
   BatchSchema,
@@ -34,7 +37,8 @@ const MAX_PER_JOB = 1000;
 /** Dependencies of the operations of batches. */
 export interface BatchParts extends SubmissionContext {
   batches: Batches;
-  handlers: Pick<Handlers, "getPrediction">;
+  handlers: Pick<Handlers, "getPrediction" | "request">;
+  corpora: Pick<Corpora, "list">;
   featureSource: () => FeatureSource;
   ownership: Ownership;
   identifyClient: (request: Request) => string;
@@ -99,9 +103,11 @@ export const batchOperations = [
     description: "The matches of the finished jobs, in the order of the batch.",
     query: MatchesQuery,
     formats: describeContent(TABLE_FORMATS),
-    async run({ params: { id }, query }, { batches, handlers, featureSource }: BatchParts) {
+    async run({ params: { id }, query }, parts: BatchParts) {
+      const { batches, handlers, featureSource } = parts;
       const { format = "tsv", rows = "all" } = query;
-      const { groups } = batches.find(id).request;
+      const batch = batches.find(id);
+      const { groups } = batch.request;
       const jobs = { items: allItems(batches, id), groups, handlers, source: featureSource() };
       const values = readFilters(MATCH_TABLES.batch.filters, query);
       const { contentType, extension } = TABLE_FORMATS[format];
@@ -110,7 +116,9 @@ export const batchOperations = [
         "Content-Type": contentType,
         "Content-Disposition": `inline; filename="batch-${id.slice(0, 8)}.${extension}"`,
       };
-      const file = await printBatch(jobs, { format: TABLE_FORMATS[format], rows: rows as BatchRows, values });
+      const provenance = withView(batchProvenance(parts, batch), { values });
+      const how = { format: TABLE_FORMATS[format], rows: rows as BatchRows, values, provenance };
+      const file = await printBatch(jobs, how);
       return new Response(file, { headers });
     },
   }),

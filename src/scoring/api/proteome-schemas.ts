@@ -11,6 +11,7 @@ import {
   object,
   type ProteinObject,
   ProteinSchema,
+  ProvenanceSchema,
   text,
 } from "../prediction/prediction.ts";
 import { type MatchRow } from "../table/match-row.ts";
@@ -136,6 +137,7 @@ export const ProteomeSearchSchema = object(
     mayChange: Type.Boolean({ description: "Whether the caller may cancel the search." }),
     submitted: instant("Time when the search was accepted."),
     failure: nullable(text("The reason why there is no result.")),
+    provenance: ProvenanceSchema,
     corpus: object(
       { name: CorpusSchema.properties.name, hash: CorpusSchema.properties.hash },
       "The corpus that is searched.",

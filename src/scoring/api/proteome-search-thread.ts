@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type Corpus, METHOD } from "../../motif/index.ts";
+import type { Corpus } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { type MatchQuery, needsNotes, viewMatches } from "../results/proteome-matches.ts";
 import { openedCorpus } from "../corpus/corpus.ts";
@@ -11,8 +11,10 @@ import { printProteome } from "../results/print-table.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
 import { corpusPath } from "../corpus/corpus.ts";
 import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
+import { searchProvenance } from "../prediction/provenance.ts";
 import { matchObject } from "../table/column.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { type Provenance, withView } from "../table/provenance.ts";
 import { type TableView, viewRows } from "../table/view.ts";
 import { withRowNotes } from "../features/row-notes.ts";
 import type { OwnSearch } from "../proteome/own-searches.ts";
@@ -111,6 +113,7 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): st
     mayChange,
     submitted: new Date(submitted).toISOString(),
     failure,
+    provenance: makeProvenance(request, submitted),
     corpus,
     expression: pattern.expression,
     motifClass: pattern.name,
@@ -164,6 +167,12 @@ function loadCorpus({ corpus: { hash } }: SearchRequest): Corpus | null {
   return statSync(path, { throwIfNoEntry: false }) ? openedCorpus(path) : null;
 }
 
+function makeProvenance(request: SearchRequest, submitted: number): Provenance {
+  const { corpus, ...rest } = request;
+  const sequences = loadCorpus(request)?.sequenceCount ?? 0;
+  return searchProvenance({ at: submitted, ...rest, corpus: { ...corpus, sequences } });
+}
+
 const makeSource = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms"]): FeatureSource => ({
   dataDirectory,
   corpusPath: corpusPath(dataDirectory, corpus.hash),
@@ -172,7 +181,7 @@ const makeSource = ({ corpus }: SearchRequest, synonyms: FeatureSource["synonyms
 
 /** All matches that pass the filter. @throws Problem not_finished, job_failed, job_cancelled */
 async function printed(
-  { state, failure, request, table }: ProteomeSearch,
+  { state, failure, request, submitted, table }: ProteomeSearch,
   { format, view, synonyms }: { format: ProteomeFormatName; view: TableView } & Pick<View, "synonyms">,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (state === "failed") throw new Problem("job_failed", `The search failed. ${failure}`);
@@ -183,9 +192,10 @@ async function printed(
     });
   const { pattern } = request;
   const source = makeSource(request, synonyms);
+  const provenance = withView(makeProvenance(request, submitted), view);
   const passing = viewRows(MATCH_TABLES.proteome, selectRows(table().rows, view, pattern.name, source), view);
   const rows = needsNotes(view) ? passing : withRowNotes(passing, pattern.name, source);
-  const file = await printProteome(format, rows, METHOD);
+  const file = await printProteome(format, rows, provenance);
   return typeof file === "string" ? new TextEncoder().encode(file) : file;
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from "../../platform/sqlite.ts";
 import type { StoredTask } from "../../tasks/task.ts";
+import type { ScoringVersion } from "../corpus/corpus.ts";
 import type { State } from "../jobs/job.ts";
 
 /** A job to submit, or a protein that cannot be scored. */
@@ -145,6 +146,16 @@ export class BatchItems {
          FROM ${ITEMS_WITH_JOBS} WHERE task = ?`,
       )
       .get(task) as BatchCounts;
+  }
+
+  /** Corpora and methods of its results. */
+  versions(task: number): ScoringVersion[] {
+    return this.database
+      .query(
+        `SELECT DISTINCT result.corpus, result.method FROM batch_item AS item JOIN job ON job.rid = item.job
+         JOIN result ON result.rid = job.result WHERE task = ?`,
+      )
+      .all(task) as ScoringVersion[];
   }
 
   list(task: number, offset: number, limit: number): BatchItem[] {

@@ -10,6 +10,7 @@ import { type Outcome, type Report, type StoredTask, type TaskKind } from "../..
 import type { Tasks } from "../../tasks/tasks.ts";
 import { AnonymousStorage } from "../jobs/anonymous-storage.ts";
 import { type EvidenceChoice, readEvidenceChoice } from "../jobs/job.ts";
+import type { ScoringVersion } from "../corpus/corpus.ts";
 import type { JobRunner } from "../jobs/handlers.ts";
 import type { JobStore } from "../jobs/store.ts";
 import { type BatchCounts, type BatchItem, BatchItems, type NewItem } from "./batch-items.ts";
@@ -146,6 +147,11 @@ export class Batches {
   find(id: string): Batch {
     const task = this.options.tasks.find<BatchRequest>(id, [this.kind.name]);
     return { ...task, counts: this.#items.count(task.rid) };
+  }
+
+  /** Corpora and methods of its results. @throws Problem not_found */
+  versions(id: string): ScoringVersion[] {
+    return this.#items.versions(this.options.tasks.find(id, [this.kind.name]).rid);
   }
 
   /** Its jobs in their order. @throws Problem not_found */

@@ -42,23 +42,22 @@ export function readSequences(
   });
 }
 
-/** Proteins to scan. */
-export interface ScanRequest {
-  fasta: string | Uint8Array;
+/** Motif classes to scan for. */
+export interface ScannedClasses {
   /** ELM's table; null for the imported classes, or else the built-in ones. */
   table: Uint8Array | null;
   /** Classes to test; empty for all. */
   names: readonly string[];
 }
 
-/** Reads FASTA, each record being a query for motif classes. @throws Problem as readSequences */
-export function readScan(
-  { fasta, table, names }: ScanRequest,
-  { classes, maxQueryLength }: ReadingContext,
-): NamedQuestion[] {
+/** The patterns of motif classes to scan for. @throws Problem invalid_request, unknown_motif_class */
+export function readScannedClasses(
+  { table, names }: ScannedClasses,
+  { classes }: Pick<ReadingContext, "classes">,
+): PatternRequest[] {
   const known = table ? readTable(table) : classes;
   const motifClasses = names.length > 0 ? names : known.scanned.map(({ name }) => name);
-  return readSequences({ fasta, patterns: [], motifClasses }, { classes: known, maxQueryLength });
+  return readPatterns({ patterns: [], motifClasses }, known);
 }
 
 function readTable(table: Uint8Array): MotifClasses {

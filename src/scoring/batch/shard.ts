@@ -1,4 +1,5 @@
 import type { NamedQuestion } from "./questions.ts";
+import type { Provenance } from "../table/provenance.ts";
 import { type Shard, shardRange } from "./shard-range.ts";
 
 /** Everything that determines the results of a run: runs that agree in it print the same bytes. */
@@ -28,6 +29,8 @@ export interface ShardBeginning extends Shard {
   questions: number;
   total: number;
   run: Run;
+  /** Provenance of the run, which the joined table has. */
+  provenance?: Provenance;
 }
 
 /** Last line of a shard's output. */

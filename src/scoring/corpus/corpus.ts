@@ -404,16 +404,14 @@ export class Corpora {
     return this.#find("active = ?", 1);
   }
 
-  /** Corpus and method version of a job that starts now. */
-  scoringVersion(): ScoringVersion {
-    const active = this.active();
-    return { corpus: active ? active.hash : (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
+  /** Corpus and method version of a job that starts now. @param corpus by default the one in use */
+  scoringVersion(corpus = this.active()): ScoringVersion {
+    return { corpus: corpus ? corpus.hash : (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
   }
 
-  /** The corpus in use, mapped, or the empty corpus. @throws Problem bad_corpus */
-  openActive(): Corpus {
-    const active = this.active();
-    return active ? openCorpusFile(active.path) : emptyCorpus();
+  /** A corpus, mapped, or the empty corpus. @param corpus by default the one in use @throws Problem bad_corpus */
+  open(corpus = this.active()): Corpus {
+    return corpus ? openCorpusFile(corpus.path) : emptyCorpus();
   }
 
   /** The corpus in use, which stays open as long as it is in use. @throws Problem bad_corpus */

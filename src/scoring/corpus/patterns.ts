@@ -12,6 +12,8 @@ import type { MotifClasses } from "./motif-classes.ts";
 export interface PatternInput {
   patterns: readonly string[];
   motifClasses: readonly string[];
+  /** Patterns that were read before, instead of both. */
+  recorded?: PatternRequest[] | undefined;
 }
 
 /** Errors of one list, so that thousands of wrong patterns delay no other request. */
@@ -24,10 +26,11 @@ const MAX_ERRORS = 20;
  * @throws Problem invalid_pattern, unknown_motif_class, invalid_request, with the index of each invalid one
  */
 export function readPatterns(
-  { patterns, motifClasses }: PatternInput,
+  { patterns, motifClasses, recorded }: PatternInput,
   classes: MotifClasses,
   maxElements = Number.POSITIVE_INFINITY,
 ): PatternRequest[] {
+  if (recorded) return recorded;
   const problems = new ProblemList();
   const requests: (PatternRequest | null)[] = [];
   let elements = 0;

@@ -3,6 +3,8 @@ import { checkIdempotencyKey } from "../../platform/idempotency-key.ts";
 import { Problem } from "../../problem.ts";
 import { identify } from "../corpus/find-proteins.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
+import { runProvenance } from "../prediction/provenance.ts";
+import type { Provenance } from "../table/provenance.ts";
 import type { JobRequest } from "./job.ts";
 import { compressedParts, type Form } from "./packed-prediction.ts";
 import type { Progress } from "./pool.ts";
@@ -87,7 +89,9 @@ export function scoringHandlers(options: HandlersOptions) {
       const request = store.request(id);
       if (!parts || !request) return rejectUnfinished(store.get(id));
       const protein = form === "json" ? identify(corpus, request) : null;
-      return withNames(parts, form, { identifier: request.identifier, protein });
+      const { identifier } = request;
+      const provenance = jobProvenance(request, store.get(id));
+      return withNames(parts, form, { identifier, protein, provenance });
     },
     /** The result to print in another form. @throws Problem likewise, not_finished */
     async getPrediction(job: string): Promise<StoredJob> {
@@ -95,7 +99,9 @@ export function scoringHandlers(options: HandlersOptions) {
       const request = store.request(job);
       if (!parts || !request) return rejectUnfinished(store.get(job)) ?? throwNotFinished(store.get(job));
       const { identifier } = request;
-      return { job, identifier, protein: identify(corpus, request), parts: compressedParts(parts) };
+      const protein = identify(corpus, request);
+      const provenance = jobProvenance(request, store.get(job));
+      return { job, identifier, protein, provenance, parts: compressedParts(parts) };
     },
     /** Key of the owner of a job. @throws Problem unknown_job */
     readOwner: (id: string): string => store.readOwner(id),
@@ -114,6 +120,18 @@ export function scoringHandlers(options: HandlersOptions) {
     progress: (id: string): Progress | null => runner.progress(id),
   };
 }
+
+const jobProvenance = (request: JobRequest, { submitted, ended }: JobView): Provenance => {
+  const { identifier: name, query: sequence, patterns, homologs: options, alignment } = request;
+  const { knowledge, classModels } = request;
+  return runProvenance({
+    at: ended ?? submitted,
+    options,
+    alignment,
+    evidence: request,
+    questions: [{ name, sequence, patterns, knowledge, classModels }],
+  });
+};
 
 /** Null until the job has ended: then, a client that polls for the prediction would do so forever. @throws Problem */
 function rejectUnfinished({ state, failure }: JobView): null {

@@ -1,5 +1,6 @@
 import { BodyStream } from "../../platform/body-stream.ts";
 import { paced } from "../../platform/byte-budget.ts";
+import { CLOSING_TAG, encodeProvenance } from "../prediction/encode-prediction.ts";
 import { escapeText } from "../prediction/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
@@ -13,22 +14,32 @@ const NAME_START = NAME.indexOf("</");
 /** A result of which one part is in memory at a time. */
 export type StoredResult = Omit<Parts, "compressed">;
 
-/** A stored prediction with the name of the query. */
+/** A stored prediction with the name of the query and its provenance. */
 export function withNames(
   { count, read, member }: StoredResult,
   form: Form,
-  { identifier, protein }: NamedQuery,
+  { identifier, protein, provenance }: NamedQuery,
 ): StoredResult {
-  const name = (first: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const name = (first: Uint8Array): Uint8Array => {
     if (form === "json")
-      return joined(`${JSON.stringify({ identifier, protein }).slice(0, -1)},`, first.subarray(1));
+      return joined(
+        `${JSON.stringify({ identifier, protein, provenance }).slice(0, -1)},`,
+        first.subarray(1),
+      );
     const at = Buffer.from(first.buffer, first.byteOffset, first.byteLength).indexOf(NAME) + NAME_START;
     return joined(first.subarray(0, at), escapeText(identifier), first.subarray(at));
   };
+  const last = form === "json" ? 0 : count - 1;
+  const complete = (part: number): Uint8Array<ArrayBuffer> => {
+    const bytes = part === 0 ? name(read(0)) : read(part);
+    if (form === "json" || part < last || !provenance) return joined(bytes);
+    return joined(bytes.subarray(0, -CLOSING_TAG.length), encodeProvenance(provenance), CLOSING_TAG);
+  };
+  const isChanged = (part: number): boolean => part === 0 || part === last;
   return {
     count,
-    read: (part) => (part === 0 ? name(read(0)) : read(part)),
-    member: (part) => (part === 0 ? gzipMember(name(read(0))) : member(part)),
+    read: (part) => (isChanged(part) ? complete(part) : read(part)),
+    member: (part) => (isChanged(part) ? gzipMember(complete(part)) : member(part)),
   };
 }
 

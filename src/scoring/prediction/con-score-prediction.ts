@@ -1,4 +1,5 @@
 import type { MatchScore, Prediction } from "../../motif/index.ts";
+import { listProvenance } from "../table/provenance.ts";
 import {
   caveats,
   type ChoiceName,
@@ -241,6 +242,33 @@ const PATTERN: ComplexType<Prediction["patterns"][number]> = {
   ],
 };
 
+const PROPERTY: ComplexType<readonly [name: string, value: string]> = {
+  name: "ProvenanceProperty",
+  meaning: "A property of the scoring, such as the version of labd.",
+  parts: [
+    computed(
+      "propertyName",
+      "string",
+      "Name, such as labd, date, options, patterns or queries.",
+      ([name]) => name,
+    ),
+    computed(
+      "propertyValue",
+      "string",
+      "Text, or JSON for options, patterns and queries.",
+      ([, value]) => value,
+    ),
+  ],
+};
+
+/** Last, because stored predictions get it when they are sent. */
+export const PROVENANCE: Part<PredictionReport> = many(
+  "provenance",
+  PROPERTY,
+  "With what it was scored, besides method, model and corpus.",
+  ({ provenance }) => (provenance ? listProvenance(provenance) : []),
+);
+
 /** The content of the element ConScorePrediction. */
 export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
   name: "ConScorePrediction",
@@ -282,6 +310,7 @@ export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
       occurs: "optional",
     },
     many("warning", "string", caveats("the prediction"), (r) => r.prediction.warnings),
+    PROVENANCE,
   ],
 };
 

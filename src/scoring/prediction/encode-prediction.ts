@@ -1,4 +1,10 @@
-import { type ComplexType, CON_SCORE_PREDICTION, PREDICTION_NAMESPACE } from "./con-score-prediction.ts";
+import type { Provenance } from "../table/provenance.ts";
+import {
+  type ComplexType,
+  CON_SCORE_PREDICTION,
+  PREDICTION_NAMESPACE,
+  PROVENANCE,
+} from "./con-score-prediction.ts";
 import type { PredictionReport } from "./prediction.ts";
 import { escapeText, printNumber } from "./xml-text.ts";
 
@@ -12,21 +18,40 @@ export function encodePrediction(
   tooLong?: () => Error,
 ): string {
   let length = 0;
-  const printParts = (type: ComplexType<never>, source: unknown): string => {
-    let out = "";
-    for (const { name, type: inner, read } of type.parts)
-      for (const item of read(source as never, report)) {
-        const text = typeof inner === "string" ? printValue(item) : printParts(inner, item);
-        const element = `<p:${name}>${text}</p:${name}>`;
-        length += typeof inner === "string" ? element.length : element.length - text.length;
-        if (length > limit && tooLong) throw tooLong();
-        out += element;
-      }
-    return out;
+  const count = (characters: number): void => {
+    length += characters;
+    if (length > limit && tooLong) throw tooLong();
   };
-  const name = `p:${CON_SCORE_PREDICTION.name}`;
-  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report);
-  return `<${name} xmlns:p="${PREDICTION_NAMESPACE}">${content}</${name}>`;
+  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report, { report, count });
+  return `<p:${CON_SCORE_PREDICTION.name} xmlns:p="${PREDICTION_NAMESPACE}">${content}${CLOSING_TAG}`;
+}
+
+/** The end of a printed prediction, before which its provenance stands. */
+export const CLOSING_TAG = `</p:${CON_SCORE_PREDICTION.name}>`;
+
+/** The elements of a provenance, for a prediction that was printed without them. */
+export const encodeProvenance = (provenance: Provenance): string => {
+  const report = { provenance } as PredictionReport;
+  return printParts({ ...CON_SCORE_PREDICTION, parts: [PROVENANCE] } as ComplexType<never>, report, {
+    report,
+  });
+};
+
+interface Printing {
+  report: PredictionReport;
+  count?: (characters: number) => void;
+}
+
+function printParts(type: ComplexType<never>, source: unknown, printing: Printing): string {
+  let out = "";
+  for (const { name, type: inner, read } of type.parts)
+    for (const item of read(source as never, printing.report)) {
+      const text = typeof inner === "string" ? printValue(item) : printParts(inner, item, printing);
+      const element = `<p:${name}>${text}</p:${name}>`;
+      printing.count?.(typeof inner === "string" ? element.length : element.length - text.length);
+      out += element;
+    }
+  return out;
 }
 
 const printValue = (item: unknown): string =>

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { nullable, oneOf } from "../../platform/schema.ts";
 import type { MatchHistory, MatchScore, Prediction, Relation } from "../../motif/index.ts";
+import type { Provenance } from "../table/provenance.ts";
 
 /**
  * A prediction as JSON schema. The elements of ConScorePrediction (con-score-prediction.ts) are made from its fields; the
@@ -37,6 +38,8 @@ export const object = <Properties extends Record<string, TSchema>>(
   description: string,
   $id?: string,
 ) => Type.Object(properties, { ...($id ? { $id } : {}), description, additionalProperties: false });
+const optional = (properties: Record<string, TSchema>): Record<string, TSchema> =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]));
 export const choice = <Name extends ChoiceName>(name: Name, description: string) =>
   oneOf<(typeof PREDICTION_CHOICES)[Name][number]>(PREDICTION_CHOICES[name], description);
 export const caveats = (what: string): string => `Caveats about ${what}.`;
@@ -71,6 +74,38 @@ export type ProteinObject = Static<typeof ProteinSchema>;
 
 export const PROTEIN_OF_QUERY =
   "The query, if the corpus in use has a protein with this name (accession, entry name or gene) and sequence.";
+
+const unknownObject = (description: string) => Type.Object({}, { description, additionalProperties: true });
+
+export const ProvenanceSchema = Type.Unsafe<Provenance>(
+  object(
+    {
+      labd: text("Version of labd."),
+      date: text("Day of the scoring."),
+      ...optional({
+        method: text("Method."),
+        model: text("Scoring model."),
+        corpus: text("Corpus."),
+        corpus_sha256: text("Its hash."),
+        corpus_proteins: count("Its proteins."),
+        alignment_sha256: text("Hash of the user's alignment."),
+        options: unknownObject("Options."),
+        features_sha256: text("Hash of features."),
+        class_models: unknownObject("Hashes of class models."),
+        ignored: list(text("Evidence."), "Ignored evidence."),
+        organism: text("Organism."),
+        filters: unknownObject("Filters of the rows."),
+        order: text("Order of the rows."),
+        patterns: list(unknownObject("A pattern."), "Patterns."),
+        queries_count: count("Number of queries."),
+        queries_sha256: text("Their hash."),
+        queries: list(unknownObject("A query."), "Queries."),
+      }),
+    },
+    "With what it was scored, but for members of the object itself.",
+    "Provenance",
+  ),
+);
 
 export const HomologSchema = object(
   {
@@ -317,6 +352,7 @@ export const ResultSchema = object(
   {
     identifier: text("The client's name for the query."),
     protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    provenance: Type.Optional(ProvenanceSchema),
     method: text("Version of the method: equal versions give equal numbers."),
     model: choice("AppliedScoringModel", "The scoring model: how homologs counted."),
     queryLength: count("Residues of the query."),
@@ -331,15 +367,18 @@ export const ResultSchema = object(
   "The conservation of every match of every requested pattern.",
 );
 
-/** The names of a query: the client's, and those of the protein, if the corpus has it. */
+/** The names of a query: the client's, and those of the protein, if the corpus has it; and with what it was scored. */
 export interface NamedQuery {
   identifier: string;
   protein: ProteinObject | null;
+  /** Without method, model and corpus, which are those of the prediction. */
+  provenance?: Provenance;
 }
 
 /** A finished job's prediction, and the names of the query; SOAP has only the client's. */
 export interface PredictionReport {
   identifier: string;
   protein?: ProteinObject | null;
+  provenance?: Provenance | undefined;
   prediction: Prediction;
 }

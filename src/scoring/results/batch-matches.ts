@@ -8,6 +8,7 @@ import type { Handlers } from "../jobs/handlers.ts";
 import { filterRows, type FilterValues } from "../table/filters.ts";
 import { type EmptyRow, patternName, type TableRow } from "../table/match-row.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import type { Provenance } from "../table/provenance.ts";
 import type { TablePart } from "../table/rows.ts";
 import type { TableFormat } from "../table/table-formats.ts";
 import { tableWorkbook } from "./print-table.ts";
@@ -27,13 +28,18 @@ export type BatchRows = "all" | "best";
 /** The matches of a batch as a file that is made while it is sent. */
 export async function printBatch(
   jobs: BatchJobs,
-  { format, rows, values }: { format: TableFormat; rows: BatchRows; values: FilterValues },
+  {
+    format,
+    rows,
+    values,
+    provenance,
+  }: { format: TableFormat; rows: BatchRows; values: FilterValues; provenance?: Provenance },
 ): Promise<ReadableStream<Uint8Array>> {
   const table = rows === "best" ? MATCH_TABLES.batch : MATCH_TABLES.result;
   const parts = readRows(jobs, rows, (all) => filterRows(all, table.filters, values));
-  if ("isWorkbook" in format) return tableWorkbook(table, parts);
+  if ("isWorkbook" in format) return tableWorkbook(table, parts, provenance);
   const encoder = new TextEncoder();
-  let head = format.head(table);
+  let head = format.head(table, provenance);
   return new BodyStream(
     {
       async pull(sink) {

@@ -25,8 +25,8 @@ export const DOCUMENT_FORMATS = {
     aliases: [],
     extension: "json",
     sentence: "The whole prediction, and the names of the query.",
-    print: ({ identifier, protein, prediction }) =>
-      JSON.stringify({ identifier, protein: protein ?? null, ...prediction }),
+    print: ({ identifier, protein, provenance, prediction }) =>
+      JSON.stringify({ identifier, protein: protein ?? null, provenance, ...prediction }),
   },
   stockholm: {
     title: "Stockholm",

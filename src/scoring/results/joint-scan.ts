@@ -8,11 +8,14 @@ import {
   object,
   PROTEIN_OF_QUERY,
   ProteinSchema,
+  ProvenanceSchema,
   text,
 } from "../prediction/prediction.ts";
+import { fullProvenance } from "../prediction/provenance.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { queryName } from "../table/match-row.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { joinProvenance, type Provenance, withView } from "../table/provenance.ts";
 import type { TablePart } from "../table/rows.ts";
 import { type TableView, viewRows } from "../table/view.ts";
 import { countTested, rankScan, SCAN_MATCH, type ScanMatch, scanMatch, scanWarnings } from "./scan.ts";
@@ -40,6 +43,7 @@ const JointMatchSchema = object(
 
 export const JointScanSchema = object(
   {
+    provenance: Type.Optional(ProvenanceSchema),
     tested: count("Number of matches with a P value in all proteins, over which q-values are computed."),
     proteins: list(JointProteinSchema, "Proteins in the order of the request."),
     matches: list(
@@ -56,10 +60,12 @@ export type JointScanObject = Static<typeof JointScanSchema>;
 export class JointScan {
   readonly #proteins: JointScanObject["proteins"] = [];
   readonly #matches: JointMatch[] = [];
+  readonly #provenance: Provenance[] = [];
 
   add(job: string | null, report: AnnotatedReport): void {
-    const { identifier, protein, prediction } = report;
+    const { identifier, protein, provenance, prediction } = report;
     const { method, queryLength, homologs } = prediction;
+    if (provenance) this.#provenance.push(fullProvenance(provenance, prediction));
     const { rows } = rankScan(report);
     const of = this.#proteins.length;
     this.#proteins.push({
@@ -75,6 +81,11 @@ export class JointScan {
     for (const match of rows) this.#matches.push(Object.assign({ of }, match));
   }
 
+  /** The provenance of all scans; undefined if that of none is known. */
+  provenance(view: TableView): Provenance | undefined {
+    return this.#provenance.length === 0 ? undefined : withView(joinProvenance(this.#provenance), view);
+  }
+
   /** The matches of all proteins by z. */
   #ranked(): JointMatch[] {
     return rankByZ(this.#matches, (match) => match);
@@ -86,7 +97,13 @@ export class JointScan {
     const matches = viewRows(MATCH_TABLES.scan, ranked, view).map((row) =>
       Object.assign({ of: row.of }, scanMatch(row)),
     );
-    return { tested: countTested(ranked), proteins: this.#proteins, matches };
+    const provenance = this.provenance(view);
+    return {
+      ...(provenance && { provenance }),
+      tested: countTested(ranked),
+      proteins: this.#proteins,
+      matches,
+    };
   }
 
   /** The rows of the scans, for tables. */

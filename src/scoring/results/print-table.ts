@@ -1,7 +1,8 @@
-import { type XlsxCell, xlsxFile, xlsxText } from "../../platform/xlsx.ts";
+import { type XlsxCell, xlsxFile, type XlsxSheet, xlsxText } from "../../platform/xlsx.ts";
 import type { PValueKind } from "../../motif/index.ts";
 import { matchObject, readBound, readCell } from "../table/column.ts";
 import type { TableRow } from "../table/match-row.ts";
+import { listProvenance, type Provenance, PROVENANCE_SHEET } from "../table/provenance.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
 import { listHeads, roundNumber } from "../table/print-tsv.ts";
 import type { TablePart } from "../table/rows.ts";
@@ -13,7 +14,8 @@ import type { ProteomeFormatName } from "./file-formats.ts";
 export function tableWorkbook(
   table: MatchTable,
   parts: Iterable<TablePart> | AsyncIterable<TablePart>,
-): Promise<ReadableStream<Uint8Array>> {
+  provenance?: Provenance,
+): ReadableStream<Uint8Array> {
   const makeCells = (row: TableRow): XlsxCell[] =>
     table.columns.map((column) => withBound(workbookCell(readCell(column, row)), readBound(column, row)));
   function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
@@ -22,9 +24,17 @@ export function tableWorkbook(
   async function* laterRows(all: AsyncIterable<TablePart>): AsyncGenerator<XlsxCell[]> {
     for await (const part of all) yield* rows([part]);
   }
-  const head = { title: "Matches", names: listHeads(table) };
-  return xlsxFile(head, Symbol.iterator in parts ? rows(parts) : laterRows(parts));
+  const sheet = { title: "Matches", names: listHeads(table) };
+  const matches = { ...sheet, rows: Symbol.iterator in parts ? rows(parts) : laterRows(parts) };
+  return xlsxFile(provenance ? [matches, provenanceSheet(provenance)] : [matches]);
 }
+
+/** Long values are divided among the cells of a row. */
+const provenanceSheet = (provenance: Provenance): XlsxSheet => ({
+  title: PROVENANCE_SHEET,
+  names: ["name", "value"],
+  rows: listProvenance(provenance).map(([name, value]) => [name].concat(value.match(/.{1,32000}/gsu) ?? [])),
+});
 
 /** A bound as text, because a workbook is for people; estimates stay numbers. */
 const withBound = (cell: XlsxCell, is: PValueKind): XlsxCell =>
@@ -41,22 +51,23 @@ export function printTable(
   format: TableFormat,
   table: MatchTable,
   parts: readonly TablePart[],
+  provenance?: Provenance,
 ): string | Promise<Uint8Array<ArrayBuffer>> {
   if ("isWorkbook" in format)
-    return tableWorkbook(table, parts).then((stream) => new Response(stream).bytes());
-  return format.head(table) + parts.map((part) => format.print(table, part)).join("");
+    return new Response(tableWorkbook(table, parts, provenance)).bytes() as Promise<Uint8Array<ArrayBuffer>>;
+  return format.head(table, provenance) + parts.map((part) => format.print(table, part)).join("");
 }
 
-/** The matches of a proteome search as a file. @param method version of the method */
+/** The matches of a proteome search as a file. */
 export function printProteome(
   format: ProteomeFormatName,
   rows: readonly ProteomeRow[],
-  method: string,
+  provenance: Provenance,
 ): string | Promise<Uint8Array<ArrayBuffer>> {
   const { proteome } = MATCH_TABLES;
   if (format !== "json") {
-    const named = rows.map((row) => Object.assign({}, row, { method }));
-    return printTable(TABLE_FORMATS[format], proteome, [{ rows: named, sequences: [] }]);
+    const named = rows.map((row) => Object.assign({}, row, { method: provenance.method }));
+    return printTable(TABLE_FORMATS[format], proteome, [{ rows: named, sequences: [] }], provenance);
   }
   const lines = rows.map((row) => JSON.stringify(Object.assign({}, row, matchObject(proteome.columns, row))));
   return lines.map((line) => `${line}\n`).join("");

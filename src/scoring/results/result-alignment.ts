@@ -1,6 +1,8 @@
 import { type Homolog, type MatchScore, newickName, type PatternScores } from "../../motif/index.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
 import { patternName, queryName } from "../table/match-row.ts";
+import { tableProvenance } from "../prediction/provenance.ts";
+import { listProvenance } from "../table/provenance.ts";
 import { printDecimal } from "../table/print-tsv.ts";
 
 interface AlignmentRow {
@@ -138,7 +140,12 @@ export function printStockholm(report: PredictionReport, only?: number): string 
   );
   const { rows, reference, marks } = whole;
   return stockholm({
-    about: [["ID", rows[0].name], ["DE", `${queryName(report.identifier)} and its homologs`], ...about],
+    about: [
+      ["ID", rows[0].name],
+      ["DE", `${queryName(report.identifier)} and its homologs`],
+      ...about,
+      ...origin(report),
+    ],
     homologs: rows,
     rows: rows.map(({ name, text }) => [name, text]),
     columns: [
@@ -160,6 +167,7 @@ const matchStockholm = (
       ["ID", `match_${number}`],
       ["DE", `${describePlace(pattern, match)} of ${queryName(report.identifier)}`],
       ["CC", describe(match)],
+      ...origin(report),
     ],
     homologs: rows,
     rows: rows.map(({ name, text, homolog }) => [
@@ -171,6 +179,12 @@ const matchStockholm = (
       ["conservation", tenths(match, reference)],
     ],
   });
+
+/** The provenance, without patterns and queries, which the alignment shows. */
+function origin(report: PredictionReport): Labelled[] {
+  const { patterns: _patterns, queries: _queries, ...rest } = tableProvenance(report) ?? {};
+  return listProvenance(rest).map(([name, value]) => ["CC", `${name}: ${value}`]);
+}
 
 function stockholm(of: {
   about: readonly Labelled[];

@@ -1,5 +1,6 @@
 import type { Prediction } from "../../motif/index.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
+import { tableProvenance } from "../prediction/provenance.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
 import type { StoredJob } from "../jobs/handlers.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
@@ -65,11 +66,13 @@ type Printed = string | Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer
 /** One prediction at a time is in memory. */
 function printJointScan({ joint, format, view, source }: JointTask): Printed {
   const scans = new JointScan();
-  for (const { job, parts, identifier, protein } of joint)
-    scans.add(job, withNotes({ identifier, protein, prediction: predictionIn(parts, protein) }, source));
-  return format === "json"
-    ? `${JSON.stringify(scans.object(view))}\n`
-    : printTable(TABLE_FORMATS[format], MATCH_TABLES.scan, [scans.part(view)]);
+  for (const { job, parts, identifier, protein, provenance } of joint)
+    scans.add(
+      job,
+      withNotes({ identifier, protein, provenance, prediction: predictionIn(parts, protein) }, source),
+    );
+  if (format === "json") return `${JSON.stringify(scans.object(view))}\n`;
+  return printTable(TABLE_FORMATS[format], MATCH_TABLES.scan, [scans.part(view)], scans.provenance(view));
 }
 
 export type AnyTask = PrintTask | ComparisonTask | JointTask;
@@ -83,8 +86,8 @@ export function printResult(task: AnyTask): Printed {
     );
     return JSON.stringify(compare(a, b));
   }
-  const { parts, identifier, protein, as, source } = task;
-  const plain = { identifier, protein, prediction: predictionIn(parts, protein) };
+  const { parts, identifier, protein, provenance, as, source } = task;
+  const plain = { identifier, protein, provenance, prediction: predictionIn(parts, protein) };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
   if ("archive" in as) return resultArchive(report, as.archive, archivedForms(report));
@@ -94,7 +97,8 @@ export function printResult(task: AnyTask): Printed {
   }
   if ("result" in as) return printReport(report, as.result, as);
   if (as.scan === "json") return `${JSON.stringify(makeScan(report, as.view))}\n`;
-  return printTable(TABLE_FORMATS[as.scan], MATCH_TABLES.scan, [scanPart(report, as.view)]);
+  const part = scanPart(report, as.view);
+  return printTable(TABLE_FORMATS[as.scan], MATCH_TABLES.scan, [part], tableProvenance(report, as.view));
 }
 
 /** A prediction in a format. */
@@ -104,7 +108,12 @@ export function printReport(
   { match, view }: PrintOptions = {},
 ): Printed {
   if (isTableFormat(name))
-    return printTable(TABLE_FORMATS[name], MATCH_TABLES.result, [resultPart(report, view)]);
+    return printTable(
+      TABLE_FORMATS[name],
+      MATCH_TABLES.result,
+      [resultPart(report, view)],
+      tableProvenance(report, view),
+    );
   const format: DocumentFormat = DOCUMENT_FORMATS[name];
   return format.print(report, match);
 }

@@ -10,6 +10,7 @@ import {
   object,
   PROTEIN_OF_QUERY,
   ProteinSchema,
+  ProvenanceSchema,
   text,
 } from "../prediction/prediction.ts";
 import { findClassType } from "../corpus/motif-classes.ts";
@@ -17,6 +18,7 @@ import type { AnnotatedReport } from "../features/annotation.ts";
 import { matchObject } from "../table/column.ts";
 import { isMatch, type MatchRow, patternName, queryName } from "../table/match-row.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import { withView } from "../table/provenance.ts";
 import { resultRows, type TablePart } from "../table/rows.ts";
 import { type TableView, viewRows } from "../table/view.ts";
 import { NotesSchema } from "../features/feature-schemas.ts";
@@ -39,6 +41,7 @@ export const ScanSchema = object(
   {
     identifier: text("The client's name for the query."),
     protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    provenance: Type.Optional(ProvenanceSchema),
     method: text("Version of the method."),
     queryLength: count("Residues of the query."),
     corpus: nullable(CorpusSchema),
@@ -78,12 +81,13 @@ export const ALL: TableView = { values: {} };
 
 /** A scan as JSON; filters leave q-values unchanged. */
 export function makeScan(report: AnnotatedReport, view: TableView = ALL): Scan {
-  const { identifier, protein, prediction } = report;
-  const { method, queryLength, corpus, homologs, patterns, alignment } = prediction;
+  const { identifier, protein, provenance, prediction } = report;
+  const { method, model, queryLength, corpus, homologs, patterns, alignment } = prediction;
   const { tested, rows } = rankScan(report);
   return {
     identifier,
     protein: protein ?? null,
+    ...(provenance && { provenance: withView({ ...provenance, model }, view) }),
     method,
     queryLength,
     corpus,

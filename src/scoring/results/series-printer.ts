@@ -1,6 +1,7 @@
 import type { Scored } from "../batch/score.ts";
 import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
+import type { Provenance } from "../table/provenance.ts";
 import type { TablePart } from "../table/rows.ts";
 import { TABLE_FORMATS, type TableFormat, type TableFormatName } from "../table/table-formats.ts";
 import { DOCUMENT_SERIES, type DocumentSeries } from "./document-formats.ts";
@@ -12,9 +13,10 @@ export interface SeriesPrinter extends DocumentSeries {
   print: (scored: Scored) => string;
 }
 
-const makeReport = ({ accession, protein, prediction, notes }: Scored) => ({
+const makeReport = ({ accession, protein, provenance, prediction, notes }: Scored) => ({
   identifier: accession,
   protein,
+  provenance,
   prediction,
   ...(notes && { notes }),
 });
@@ -42,13 +44,20 @@ export const SERIES_FORMATS = SCORE_FORMATS.filter(
   (name) => !(name in TABLES && "isWorkbook" in TABLES[name]),
 );
 
-/** The printer of a format that is text. @param view of tables. @throws Error for a workbook */
-export function seriesPrinter(name: ScoreFormatName, view?: TableView): SeriesPrinter {
+/**
+ * The printer of a format that is text. Documents have the provenance of each result, tables that of all.
+ * @param view of tables. @throws Error for a workbook
+ */
+export function seriesPrinter(
+  name: ScoreFormatName,
+  view?: TableView,
+  provenance?: Provenance,
+): SeriesPrinter {
   if (name === "json" || name === "xml") return { ...DOCUMENT_SERIES[name], print: DOCUMENTS[name] };
   const format: TableFormat = TABLE_FORMATS[name];
   if ("isWorkbook" in format) throw new Error(`${name} is not a text.`);
   return {
-    head: format.head(MATCH_TABLES.result),
+    head: format.head(MATCH_TABLES.result, provenance),
     print: (scored) => format.print(MATCH_TABLES.result, scoredPart(scored, view)),
     tail: "",
     remark: (json) => `#labd-shard ${json}\n`,

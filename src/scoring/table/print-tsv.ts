@@ -30,6 +30,6 @@ export const printDecimal = (value: number | null | undefined): string =>
   value === null || value === undefined ? "" : String(roundNumber(value));
 
 /** Control characters become spaces, because the format cannot escape them. */
-const removeControls = (text: string): string =>
+export const removeControls = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- these must not appear in a cell
   text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]/g, " ");

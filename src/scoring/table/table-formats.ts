@@ -1,5 +1,6 @@
 import type { MatchTable } from "./match-tables.ts";
 import { GFF3_HEAD, printGff3 } from "./print-gff3.ts";
+import { printComments, type Provenance } from "./provenance.ts";
 import { printTsv, printTsvHead } from "./print-tsv.ts";
 import type { TablePart } from "./rows.ts";
 
@@ -19,7 +20,10 @@ export interface FileFormat {
 /** A format of tables of matches: text that begins with a head, to which any number of parts are added, or a workbook. */
 export type TableFormat = FileFormat &
   (
-    | { head: (table: MatchTable) => string; print: (table: MatchTable, part: TablePart) => string }
+    | {
+        head: (table: MatchTable, provenance?: Provenance) => string;
+        print: (table: MatchTable, part: TablePart) => string;
+      }
     | { isWorkbook: true }
   );
 
@@ -30,7 +34,7 @@ export const TABLE_FORMATS = {
     aliases: [],
     extension: "tsv",
     sentence: "One row per match; of a result also one for a pattern without a match.",
-    head: printTsvHead,
+    head: (table, provenance) => printComments(provenance) + printTsvHead(table),
     print: printTsv,
   },
   gff3: {
@@ -40,7 +44,7 @@ export const TABLE_FORMATS = {
     extension: "gff3",
     sentence:
       "The matches as features; the score is q where matches are ranked, else the conservation score.",
-    head: () => GFF3_HEAD,
+    head: (_, provenance) => GFF3_HEAD + printComments(provenance),
     print: printGff3,
   },
   xlsx: {

@@ -196,7 +196,7 @@ while (is.null(job$ended)) {
   job <- read(GET(job$links$self))
 }
 table <- content(GET(job$links$result, query = list(format = "tsv")), as = "text", encoding = "UTF-8")
-print(read.delim(text = table)[, c("query", "pattern", "start", "match", "overall_p", "verdict")])
+print(read.delim(text = table, comment.char = "#")[, c("query", "pattern", "start", "match", "overall_p", "verdict")])
 `;
 
 const soap =

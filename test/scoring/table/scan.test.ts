@@ -5,6 +5,7 @@ import { starterClasses } from "../../../src/scoring/corpus/motif-classes.ts";
 import { type JointScanObject, JointScanSchema } from "../../../src/scoring/results/joint-scan.ts";
 import { currentPrediction } from "../../../src/scoring/table/earlier-match.ts";
 import { SAMPLE } from "../sample-prediction.ts";
+import { withoutComments } from "../../fixtures/without-comments.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "../scoring-harness.ts";
 
 setDefaultTimeout(300_000);
@@ -88,16 +89,15 @@ test("filters leave out matches and keep the q-values", async () => {
 test("TSV and GFF3 contain the same matches", async () => {
   const tsv = await service.ask("GET", `/jobs/${job}/scan?format=tsv`);
   expect(tsv.headers.get("content-type")).toStartWith("text/tab-separated-values");
-  const [head, ...rows] = tsv.text.trimEnd().split("\n");
+  const [head, ...rows] = withoutComments(tsv.text).trimEnd().split("\n");
   expect(head.split("\t").slice(0, 9)).toEqual(
     ["query", "class", "type", "start", "end", "match", "overall_p", "q", "label"], // prettier-ignore
   );
   expect(rows.map((row) => row.split("\t").slice(1, 5))).toEqual(
     scan.matches.map(({ motif, type, start, end }) => [motif, type ?? "", String(start), String(end)]),
   );
-  const gff3 = (await service.ask("GET", `/jobs/${job}/scan?format=gff3&type=DEG`)).text
-    .trimEnd()
-    .split("\n");
+  const printed = (await service.ask("GET", `/jobs/${job}/scan?format=gff3&type=DEG`)).text;
+  const gff3 = withoutComments(printed).trimEnd().split("\n");
   expect(gff3.slice(0, 2)).toEqual(["##gff-version 3", "##sequence-region P04637 1 393"]);
   const degrons = scan.matches.filter(({ type }) => type === "DEG");
   expect(gff3.slice(2).map((line) => line.split("\t").slice(2, 5))).toEqual(
@@ -164,7 +164,7 @@ test("results of earlier versions are listed with the levels of conservation as 
 
 test("matches contain imported features, and filters use them", async () => {
   expect(scan.matches[0].notes).toBeNull();
-  const before = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text;
+  const before = withoutComments((await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text);
   const row = (id: string, accession: string, start: number, end: number, logic = "true positive") =>
     `"${id}"\t"DEG"\t"DEG_MDM2_SWIB_1"\t"${accession}"\t"${start}"\t"${end}"\t"${logic}"\n`;
   // The MDM2 degron of p53: 19-26 in human, 22-29 in mouse (P02340); PMID 8875929.
@@ -208,7 +208,7 @@ test("matches contain imported features, and filters use them", async () => {
   expect(json).toMatchObject({ protein: "P04637", flagged: { length: 1 } });
   expect(json.features).toHaveLength(4);
   expect(json.notes[best.number - 1]).toEqual(best.notes);
-  const rows = (await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text.split("\n");
+  const rows = withoutComments((await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text).split("\n");
   expect(rows.find((line) => line.includes("FSDLWKLL"))).toContain(
     "\tELMI1\tTupaia belangeri Q9TTA1 ELMI4 (false positive), Mus musculus P02340 ELMI2\t",
   );
@@ -252,7 +252,9 @@ test("scans of several proteins have one order, with q-values over all matches",
     expect(q).toBeCloseTo(findQ(overallPValue!), 5);
   }
   expect(joint.matches.map(({ z }) => z!)).toEqual(all.map(({ z }) => z!).toSorted((a, b) => b - a));
-  const tsv = (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text.split("\n");
+  const tsv = withoutComments(
+    (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text,
+  ).split("\n");
   expect(tsv).toHaveLength(all.filter(({ type }) => type === "DEG").length + 2);
   const gff3 = (await service.ask("GET", `/scans?jobs=${job},${id}&format=gff3`)).text;
   expect(gff3.match(/^##sequence-region/gm)).toHaveLength(2);
