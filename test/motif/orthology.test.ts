@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { predictFromAlignment } from "../../src/motif/index.ts";
+import { decode, openCorpus, packCorpus, predict, predictFromAlignment } from "../../src/motif/index.ts";
 import { addOrthology, relateHomologs } from "../../src/motif/orthology.ts";
 import { IDENTITY_DECAY } from "../../src/motif/options.ts";
 import type { HomologState } from "../../src/motif/prediction.ts";
 import { listLeaves, type Node, parseNewick, rootTree } from "../../src/motif/rooted-tree.ts";
-import { random } from "../fixtures/random-protein.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 import { randomTree } from "./random-tree.ts";
 
@@ -130,4 +130,30 @@ test("the names of rows tell species, and so relations", () => {
     ["Homo sapiens", "TP73", "paralog"],
     [null, null, null],
   ]);
+});
+
+test("the species of a copy of the query in the corpus is its own, so that its other proteins are paralogs", () => {
+  const next = random(12);
+  const residues = randomProtein(next, 200);
+  const changed = (share: number): Uint8Array => mutated(next, residues, share);
+  const [entries, paralog] = [[residues, changed(0.1), changed(0.2)], changed(0.5)];
+  const organisms = ["Homo sapiens", "Mus musculus", "Gallus gallus", "Homo sapiens"];
+  const proteins = [...entries, paralog].map((each, i) => ({
+    accession: `P${i}`,
+    description: "",
+    organism: organisms[i],
+    speciesKey: `os:${organisms[i]}`,
+    residues: each,
+  }));
+  const corpus = openCorpus(packCorpus("some", proteins));
+  const relations = (query: Uint8Array): [string, unknown][] =>
+    predict({ query: decode(query), patterns: [], model: "continuous" }, corpus).homologs.map(
+      ({ accession, relation }) => [accession, relation],
+    );
+  expect(relations(residues)).toEqual([
+    ["P1", "ortholog"],
+    ["P2", "ortholog"],
+    ["P3", "paralog"],
+  ]);
+  expect(relations(changed(0.02))[0]).toEqual(["P0", "ortholog"]);
 });
