@@ -9,6 +9,7 @@ const KEYS = {
   offline: { in: "local", of: "device" },
   shortcuts: { in: "local", of: "device" },
   density: { in: "local", of: "device" },
+  closed: { in: "local", of: "device" },
   jobs: { in: "local", of: "person" },
   "motif-scans": { in: "local", of: "person" },
   "proteome-searches": { in: "local", of: "person" },

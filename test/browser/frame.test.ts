@@ -5,6 +5,7 @@ import {
   browserTest,
   checkPage,
   choose,
+  disclose,
   fill,
   openPage,
   press,
@@ -14,8 +15,16 @@ import {
 
 browserTest("the home page names the corpus in use", async () => {
   await using opened = await openPage("/");
-  await seeText(opened.page, "Homologs come from sample, 496 proteins.");
+  const { page } = opened;
+  await seeText(page, "Homologs come from sample, 496 proteins.");
   await checkPage(opened, "home");
+  // A closed part stays closed.
+  const isOpen = () => page.$$eval("details.block", (all) => all.map(({ open }) => open));
+  await disclose(page, "Motif scoring");
+  expect(await isOpen()).toEqual([false, true]);
+  await page.reload();
+  await page.waitForSelector("details.block:not([open])");
+  expect(await isOpen()).toEqual([false, true]);
 });
 
 browserTest("the home page scores proteins, and shows their results afterwards", async () => {

@@ -44,7 +44,7 @@ browserTest("leads from an example to its result", async () => {
   await seeText(page, "P04637, 393 residues");
   await press(page, "button", "Score");
   expect(await arrive(page, "/score/")).toMatch(/\/score\/[0-9a-f-]{36}$/);
-  await seeText(page, "1 of 7 matches is likely functional: FSDLWKLL at 19–26.");
+  await seeText(page, "1 of 7 matches is likely functional: FSDLWKLL at 19–26, 4 possible.");
   await seeText(page, "In place in 20 of 23 homologs");
   await checkPage(opened, "result");
 });
@@ -57,7 +57,7 @@ browserTest("finds a motif by searching, and shows missing input at its field", 
   await fill(page, "Sequence, FASTA or accession", "MKT %");
   await seeText(page, "“%” is not an amino-acid letter.");
   await fill(page, "Sequence, FASTA or accession", "NOSUCH1");
-  await seeText(page, "The corpus has no protein with the accession NOSUCH1.");
+  await seeText(page, "None of the 496 proteins of the corpus has the accession NOSUCH1.");
   await fill(page, "Search motifs", "retinoblastoma pocket");
   await seeText(page, "1 of 48 motifs");
   await page.keyboard.press("Enter");
@@ -80,7 +80,7 @@ browserTest("shows the place of a waiting job in the queue, and cancels it", asy
   await seeText(opened.page, "Waiting: place 1 in the queue.");
   await opened.page.screenshot({ path: join(ARTEFACTS, "result-waiting-light.png") as `${string}.png` });
   await press(opened.page, "button", "Cancel");
-  await seeText(opened.page, "The job was cancelled");
+  await seeText(opened.page, "Scoring was cancelled");
   await checkPage(opened, "result-cancelled");
 });
 
@@ -146,8 +146,8 @@ browserTest("restores match, filter, order and residues from a link", async () =
 
   // Another order, another match; the button back undoes the choice.
   await page.click(".answer .chip[aria-pressed=true]");
-  await press(page, "button", "CS");
-  const [least] = matches.toSorted((x, y) => x.score! - y.score!);
+  await press(page, "button", "P");
+  const [least] = matches.toSorted((x, y) => x.overallPValue! - y.overallPValue!);
   expect(await first()).toContain(`${least.start}–${least.end}`);
   await page.click("[aria-label='FSDLWKLL at 19 to 26, likely functional']");
   await seeText(page, "In place in 20 of 23 homologs");

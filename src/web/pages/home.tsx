@@ -1,7 +1,9 @@
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
+import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { EXPIRING, LOW, StockPanel } from "../inventory/dashboard.tsx";
@@ -10,6 +12,7 @@ import { definePage } from "../page.tsx";
 import { RecentResults } from "../score/recent-results.tsx";
 import { ScoreBox } from "../score/score-box.tsx";
 import { useSession } from "../session.ts";
+import { readStored, writeStored } from "../stored.ts";
 import { countRecords } from "../inventory/read-list.ts";
 
 const PROGRAM_LINKS = [
@@ -39,23 +42,21 @@ function Home() {
     <>
       <h1 class="unseen">Home</h1>
       <div class="stack">
-        <ScoreBox />
-        <div class="with-panel">
-          <div class="stack">
-            <RecentResults />
-            {hasStock && session && <RecentChanges />}
-          </div>
-          <div class="stack">
-            {hasStock && (
-              <>
-                <StockPanel of={EXPIRING} />
-                <StockPanel of={LOW} />
-                <FindTube />
-              </>
-            )}
-            {hasStock === false && <StartInventory />}
-          </div>
-        </div>
+        <Block name="scoring" title="Motif scoring">
+          <ScoreBox />
+          <RecentResults />
+        </Block>
+        <Block name="inventory" title="Inventory">
+          {hasStock && (
+            <div class="columns">
+              {session && <RecentChanges />}
+              <StockPanel of={EXPIRING} />
+              <StockPanel of={LOW} />
+              <FindTube />
+            </div>
+          )}
+          {hasStock === false && <StartInventory />}
+        </Block>
         <nav class="row hint" aria-label="For programs">
           For programs
           {PROGRAM_LINKS.map(({ name, path }) => (
@@ -66,6 +67,28 @@ function Home() {
         </nav>
       </div>
     </>
+  );
+}
+
+/** A part of the page that can be closed, and stays closed on this device. */
+function Block({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(true);
+  const readClosed = (): string[] => readStored("closed", []);
+  useEffect(() => setOpen(!readClosed().includes(name)), []);
+  const toggle = (event: Event): void => {
+    event.preventDefault();
+    setOpen(!isOpen);
+    const others = readClosed().filter((each) => each !== name);
+    writeStored("closed", isOpen ? [...others, name] : others);
+  };
+  return (
+    <details class="disclosed block" open={isOpen}>
+      <summary onClick={toggle}>
+        <Icon name="chevron-right" />
+        <h2>{title}</h2>
+      </summary>
+      <div class="stack">{children}</div>
+    </details>
   );
 }
 

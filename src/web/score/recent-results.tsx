@@ -1,12 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
-import { findVerdict } from "../../scoring/table/verdict.ts";
+import { findVerdict, type MatchVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { pluralize, formatTime } from "../format.tsx";
+import { pluralize, formatCount, formatTime } from "../format.tsx";
+import { ApiError, call } from "../request.ts";
 import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
 import { jobTitle } from "./protein-identity.tsx";
+import { isOver, searchTitle } from "./proteome.ts";
 import { TONES, VERDICT_ORDER } from "./result.ts";
 import { type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
@@ -48,22 +50,66 @@ export function RecentResults() {
       <ul class="list results">
         {recent.length === 0 && <li class="muted">Results of this browser appear here.</li>}
         {recent.map((job) =>
-          job.path === "/proteome" ? <Line key={job.id} of={job} /> : <Result key={job.id} of={job} />,
+          job.path === "/proteome" ? (
+            <ProteomeResult key={job.id} of={job} />
+          ) : (
+            <Result key={job.id} of={job} />
+          ),
         )}
       </ul>
     </Card>
   );
 }
 
-/** A result with only its title. */
-const Line = ({ of: { id, path, title, time } }: { of: Recent }) => (
+/** A result with only its title: one that is not loaded yet, or that the server has no more. */
+const Line = ({ of: { id, path, title, time }, error }: { of: Recent; error: unknown }) => (
   <li>
     <a class="grow" href={href(`${path}/${id}`)}>
       {title}
     </a>
-    <small class="end">{formatTime(time)}</small>
+    <span class="end">
+      {error instanceof ApiError && (error.status === 404 ? "no longer kept" : "not available")}
+      <small>{formatTime(time)}</small>
+    </span>
   </li>
 );
+
+/** A search of many proteins: its progress, then the number of matches with the best verdict. */
+function ProteomeResult({ of }: { of: Recent }) {
+  const found = useLoaded(of.id, (signal) =>
+    call("GET /api/scoring/proteome/searches/:id", { params: { id: of.id }, query: { limit: 1 }, signal }),
+  );
+  useReloadUntil(found, isOver, POLL);
+  if (!found.value) return <Line of={of} error={found.error} />;
+  const { state, searched, total, labels, matches, matching } = found.value;
+  const isRunning = !isOver(found.value);
+  const best = VERDICT_ORDER.find((verdict) =>
+    labels.some(({ value, count }) => value === verdict && count > 0),
+  );
+  return (
+    <li>
+      <span class="grow">
+        <a href={href(`/proteome/${of.id}`)}>{searchTitle(found.value)}</a>
+        <small>
+          {isRunning
+            ? `${formatCount(searched)} of ${pluralize(total, "protein")} searched`
+            : `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`}
+        </small>
+      </span>
+      {isRunning && (
+        <progress aria-label="Progress" max={1} value={total > 0 ? searched / total : undefined} />
+      )}
+      <span class="end">
+        {state === "finished" ? (
+          <Answer best={best} count={labels.find(({ value }) => value === best)?.count ?? 0} />
+        ) : (
+          state
+        )}
+        <small>{formatTime(of.time)}</small>
+      </span>
+    </li>
+  );
+}
 
 /** A protein that was scored: its matches along it, and the best verdict. */
 function Result({ of }: { of: Recent }) {
@@ -73,7 +119,7 @@ function Result({ of }: { of: Recent }) {
     return { job, scan };
   });
   useReloadUntil(found, ({ job }) => job.ended !== null, POLL);
-  if (!found.value) return <Line of={of} />;
+  if (!found.value) return <Line of={of} error={found.error} />;
   const { job, scan } = found.value;
   return (
     <li>
@@ -89,7 +135,7 @@ function Result({ of }: { of: Recent }) {
       {job.ended === null && <progress aria-label="Progress" max={1} value={job.fraction ?? undefined} />}
       {scan && <Thumbnail of={scan} />}
       <span class="end">
-        {scan ? <Answer of={scan} /> : job.ended === null ? "running" : job.state}
+        {scan ? <ScanAnswer of={scan} /> : job.ended === null ? "running" : job.state}
         <small>{formatTime(of.time)}</small>
       </span>
     </li>
@@ -101,17 +147,20 @@ const formatMotifs = ({ patterns }: Job): string =>
     ? pluralize(patterns.length, "motif")
     : patterns.map(({ name, expression }) => name ?? expression).join(", ");
 
-/** Counts the matches with the best verdict that occurs. */
-function Answer({ of: { matches } }: { of: Scan }) {
+function ScanAnswer({ of: { matches } }: { of: Scan }) {
   const best = VERDICT_ORDER.find((verdict) => matches.some((match) => findVerdict(match) === verdict));
-  const count = matches.filter((match) => findVerdict(match) === best).length;
+  return <Answer best={best} count={matches.filter((match) => findVerdict(match) === best).length} />;
+}
+
+/** The number of matches with the best verdict that occurs. */
+function Answer({ best, count }: { best: MatchVerdict | undefined; count: number }) {
   if (best === undefined) return <>no match</>;
   const isEvidence = best !== "no evidence" && best !== "not scored";
   return (
     <span class="row nowrap">
       <VerdictGlyph verdict={best} />
       <span>
-        {isEvidence && <b>{count}</b>} {best.replace(" functional", "")}
+        {isEvidence && <b>{formatCount(count)}</b>} {best.replace(" functional", "")}
       </span>
     </span>
   );
