@@ -129,19 +129,19 @@ export function findOwnHits(
   );
 }
 
-/** Numbers of hits that are no homologs, by the reason. */
+/** Hits that are no homologs, by the reason. */
 export interface ExcludedHits {
   /** Longer than `maxLengthRatio` allows. */
-  long: number;
-  /** Hits of a suitable length that miss the coverage or the identity. */
+  long: readonly Hit[];
+  /** Number of hits of a suitable length that miss the coverage or the identity. */
   dissimilar: number;
 }
 
 /**
- * Counts the hits that are not among the homologs (indexes into the corpus). `hits` are those of the search
+ * Finds the hits that are not among the homologs (indexes into the corpus). `hits` are those of the search
  * for homologs, which skips proteins of unsuitable length; the long ones are searched here, with the prefilter.
  */
-export function countLeftOut(
+export function findLeftOut(
   query: Uint8Array,
   corpus: Corpus,
   options: HomologOptions,
@@ -153,7 +153,7 @@ export function countLeftOut(
   );
   const { maxEValue, maxLength } = searchOptions(query, options);
   const longer = { maxEValue, exhaustive: false, minLength: maxLength + 1, maxLength: Infinity };
-  return { long: search(query, corpus, longer).length, dissimilar: dissimilar.length };
+  return { long: search(query, corpus, longer), dissimilar: dissimilar.length };
 }
 
 function searchOptions(query: Uint8Array, options: HomologOptions): SearchOptions {

@@ -5,14 +5,16 @@ import { type ProteinIdentity, readHeader } from "./header.ts";
 import { addHistories } from "./history.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { isChosen } from "./homolog-choice.ts";
-import { countLeftOut, equalResidues, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
+import { findLeftOut, equalResidues, findHomologs, findOwnHits, type ExcludedHits } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
 import { DEFAULTS, FEW_HOMOLOGS, METHOD, type Options } from "./options.ts";
 import { addOrthology } from "./orthology.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
+import { partWarning } from "./protein-text.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
+import { findWhole } from "./protein-part.ts";
 import { rootTree } from "./rooted-tree.ts";
 import { type Hit, readResidues } from "./search.ts";
 import { newick } from "./tree.ts";
@@ -64,15 +66,22 @@ export function predict(
   );
   const aligned = found.map((hit, k) => ({ source: hit, homolog: measureHomolog(query, rows[k]) }));
   const copies = hits.filter(({ index }) => equalResidues(query, readResidues(corpus, index)));
-  return assemble({ request, query, patterns, options, report }, aligned, {
+  let longer: readonly Hit[] = [];
+  const prediction = assemble({ request, query, patterns, options, report }, aligned, {
     corpus: {
       name: corpus.name,
       hash: corpus.hash,
       sequences: corpus.sequenceCount,
       residues: corpus.residueCount,
     },
-    countLeftOut: (homologs) =>
-      countLeftOut(query, corpus, options, { hits, homologs: homologs.map(({ index }) => index) }),
+    findLeftOut(homologs) {
+      const found = findLeftOut(query, corpus, options, {
+        hits,
+        homologs: homologs.map(({ index }) => index),
+      });
+      longer = found.long;
+      return found;
+    },
     organisms: copies.map(({ index }) => corpus.organism(index)),
     describe: (hit) => ({
       ...pickNames(corpus.identity(hit.index)),
@@ -80,6 +89,9 @@ export function predict(
       eValue: Number(hit.eValue.toPrecision(6)),
     }),
   });
+  const part = copies.length > 0 ? null : findWhole(query, [...hits, ...longer], corpus);
+  if (part) prediction.warnings.unshift(partWarning(part));
+  return prediction;
 }
 
 /**
@@ -102,7 +114,7 @@ export function predictFromAlignment(
   }));
   const prediction = assemble({ request, query, patterns, options, report }, aligned, {
     corpus: null,
-    countLeftOut: null,
+    findLeftOut: null,
     organisms: [readRowName(request.rows[0]).organism],
     describe: (row) => ({
       accession: row.name,
@@ -132,8 +144,8 @@ const pickNames = ({ accession, description, organism, gene }: ProteinIdentity) 
 
 interface HomologSource<Source> {
   corpus: Prediction["corpus"];
-  /** Counts the hits that are not among these homologs; null without a search. */
-  countLeftOut: ((homologs: readonly Source[]) => ExcludedHits) | null;
+  /** Finds the hits that are not among these homologs; null without a search. */
+  findLeftOut: ((homologs: readonly Source[]) => ExcludedHits) | null;
   /** Organisms that have the query itself; null for unknown ones. */
   organisms: readonly (string | null)[];
   describe: (
@@ -154,7 +166,7 @@ interface Job {
 function assemble<Source>(
   { request: { model, patterns: requests, knowledge = {} }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  { corpus, countLeftOut, organisms, describe }: HomologSource<Source>,
+  { corpus, findLeftOut, organisms, describe }: HomologSource<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
@@ -167,7 +179,7 @@ function assemble<Source>(
   // With enough homologs, hits left out matter little, and a choice leaves out hits by itself.
   const leftOut =
     admitted.length < FEW_HOMOLOGS && !isChosen(options)
-      ? countLeftOut?.(admitted.map(({ source }) => source))
+      ? findLeftOut?.(admitted.map(({ source }) => source))
       : undefined;
   const homologs = family.homologs.map(({ identity, coverage, weight }, i): Homolog => {
     const { accession, description, organism, gene, bitScore, eValue } = describe(admitted[i].source);

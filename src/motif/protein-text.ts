@@ -165,3 +165,26 @@ export function findPlace(text: string, position: number): { line: number; chara
   const lines = text.slice(0, position).split(/\r\n|\r|\n/);
   return { line: lines.length, character: lines.at(-1)!.length + 1 };
 }
+
+/** A query that is only a part of a protein of the corpus. */
+export interface ProteinPart {
+  accession: string;
+  /** Gene and species, as far as known. */
+  names: string;
+  start: number;
+  end: number;
+}
+
+/** The part as a warning, which `readPartWarning` reads. */
+export const partWarning = ({ accession, names, start, end }: ProteinPart): string =>
+  `The query is residues ${start}–${end} of ${accession}${names && ` (${names})`}. Score the whole protein: a part has fewer homologs and other surroundings.`;
+
+/** The part that a warning names; null for other warnings. */
+export function readPartWarning(warning: string): ProteinPart | null {
+  const found = /^The query is residues (\d+)–(\d+) of (\S+?)(?: \((.*)\))?\. Score the whole protein/.exec(
+    warning,
+  );
+  if (!found) return null;
+  const [, start, end, accession, names = ""] = found;
+  return { accession, names, start: Number(start), end: Number(end) };
+}

@@ -56,9 +56,9 @@ export function leftOutWarnings(
   { maxLengthRatio, minCoverage, minIdentity }: Readonly<Options>,
 ): string[] {
   const warnings: string[] = [];
-  if (long > 0) {
+  if (long.length > 0) {
     warnings.push(
-      `${countHits(long)} left out: more than ${maxLengthRatio} times the query's length. If the query is a fragment, score it with its surroundings.`,
+      `${countHits(long.length)} left out: more than ${maxLengthRatio} times the query's length. If the query is a fragment, score it with its surroundings.`,
     );
   }
   if (dissimilar > 0) {

@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { readPartWarning } from "../../motif/protein-text.ts";
 import { isMatch } from "../../scoring/table/match-row.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { findVerdict } from "../../scoring/table/verdict.ts";
@@ -165,9 +166,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   return (
     <div class="stack">
       {[...warnings].map((warning) => (
-        <Banner key={warning} tone="warn">
-          {warning}
-        </Banner>
+        <Warning key={warning} text={warning} result={result} />
       ))}
       {match ? (
         <div class="answer">
@@ -213,6 +212,21 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         <ProgramCalls request={makeCall(job, result)} job={job.id} />
       </div>
     </div>
+  );
+}
+
+/** A warning; that the query is a part of a protein leads to scoring the whole. */
+function Warning({ text, result: { patterns } }: { text: string; result: Result }) {
+  const part = readPartWarning(text);
+  const motifs = {
+    class: patterns.flatMap(({ name }) => name ?? []),
+    pattern: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
+  };
+  return (
+    <Banner tone="warn">
+      {text}{" "}
+      {part && <a href={href("/score", { protein: part.accession, ...motifs })}>Score {part.accession}</a>}
+    </Banner>
   );
 }
 
