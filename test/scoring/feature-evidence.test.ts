@@ -83,6 +83,52 @@ test("features of each kind change z by their contributions; without features no
   expect(await result(await score({ querySequence: `${P53}A` }))).not.toHaveProperty("featuresHash");
 });
 
+test.each([
+  ["Secreted", ["outside"]],
+  ["Cytoplasm. Nucleus, PML body", ["inside"]],
+  ["Secreted. Cytoplasm, cytosol", ["inside", "outside"]],
+  ["Cell membrane; Single-pass type I membrane protein", ["inside", "outside"]],
+  ["Cell membrane; Lipid-anchor, GPI-anchor", ["outside"]],
+  ["Cell membrane; Peripheral membrane protein; Cytoplasmic side", ["inside"]],
+  ["Endoplasmic reticulum lumen", ["outside"]],
+  ["Endoplasmic reticulum", ["inside", "outside"]],
+  ["Mitochondrion matrix", ["inside"]],
+  ["Lysosome", ["outside"]],
+  ["Virion. Secreted", undefined],
+  ["Nowhere known. Secreted", undefined],
+])("a protein located in %s is in the compartments %p", async (locations, compartments) => {
+  await addFeatures(
+    locations
+      .split(". ")
+      .map((name) => `P04637\t.\tSubcellular location\t1\t393\t.\t.\t.\tNote=${encodeURIComponent(name)}\n`)
+      .join(""),
+  );
+  const query = { identifier: "", query: P53, patterns: [] };
+  expect(alone.scoring.knowledge.find(query)?.features?.compartments).toEqual(compartments as never);
+});
+
+test("families, short repeats and sites of cleavage are no domains or signals", async () => {
+  const lines = [
+    ["Pfam", "protein_match", 94, 289, "Name=PF00870"],
+    ["PANTHER", "protein_match", 1, 393, "Name=PTHR11447"],
+    [".", "Repeat", 300, 310, "Note=1"],
+    [".", "Propeptide", 1, 20, "Note=x"],
+    ["Phobius", "protein_match", 30, 50, "Name=NON_CYTOPLASMIC_DOMAIN"],
+    ["Phobius", "protein_match", 60, 80, "Name=TRANSMEMBRANE"],
+    ["SignalP", "protein_match", 1, 22, "Name=SignalP-noTM"],
+    [".", "Topological domain", 90, 93, "Note=Cytoplasmic"],
+  ].map(([source, type, from, to, more]) => `P04637\t${source}\t${type}\t${from}\t${to}\t.\t.\t.\t${more}`);
+  await addFeatures(lines.join("\n"));
+  const found = alone.scoring.knowledge.find({ identifier: "", query: P53, patterns: [] });
+  expect(found?.features).toMatchObject({
+    domains: [[94, 289]],
+    targeting: [[1, 22]],
+    membrane: [[60, 80]],
+    outside: [[30, 50]],
+    inside: [[90, 93]],
+  });
+});
+
 test("a job has the features of its acceptance after a restart, and equal jobs of later features are scored again", async () => {
   await addFeatures();
   const wanted = await result(await score());

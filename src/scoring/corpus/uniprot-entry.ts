@@ -19,6 +19,8 @@ export interface UniProtEntry {
   features: EntryFeature[];
   /** Structures in the PDB, as the entry lists them. */
   structures: { id: string; method: string; resolution: string; chains: string }[];
+  /** Subcellular locations of the protein and of chains, but not of isoforms, such as `Cell membrane; Multi-pass membrane protein`. */
+  locations: string[];
   /** Residues, and their number; empty and 0 where the file lacks them. */
   residues: string;
   length: number;
@@ -51,6 +53,7 @@ export const emptyEntry = (): UniProtEntry => ({
   version: "",
   features: [],
   structures: [],
+  locations: [],
   residues: "",
   length: 0,
 });

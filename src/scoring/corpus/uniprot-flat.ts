@@ -80,9 +80,20 @@ function dropCommonNames(text: string): string {
   return name;
 }
 
+/** Locations in the text of all comments: `-!- SUBCELLULAR LOCATION: Nucleus. Cytoplasm {ECO:1}. Note=Shuttles.` */
+function findLocations(comments: string): string[] {
+  return [...comments.matchAll(/-!- SUBCELLULAR LOCATION: (.*?)(?=-!- |----|$)/g)]
+    .map(([, text]) => withoutEvidence(text).replace(/Note=.*/, ""))
+    .filter((text) => !text.startsWith("[Isoform "))
+    .flatMap((text) => text.replace(/^\[[^\]]*\]:/, "").split(/\.(?:\s|$)/))
+    .map((text) => text.replace(/\((?:By similarity|Potential|Probable)\)/, "").trim())
+    .filter(Boolean);
+}
+
 /** UniProt's flat file (Swiss-Prot, TrEMBL), as of today or before release 2019_11. */
 export function readFlatEntries(take: TakeEntry): TextReader {
   let entry = emptyEntry();
+  let comments = "";
   let begun = 0;
   let open: OpenFeature | undefined;
   let isSequence = false;
@@ -98,8 +109,10 @@ export function readFlatEntries(take: TakeEntry): TextReader {
     close();
     entry.gene = findGene(entry.gene);
     entry.organism = dropCommonNames(entry.organism);
+    entry.locations = findLocations(comments);
     take(entry, begun);
     entry = emptyEntry();
+    comments = "";
     isSequence = hasContent = false;
   };
   const read = (line: string, number: number): void => {
@@ -122,7 +135,8 @@ export function readFlatEntries(take: TakeEntry): TextReader {
     if (code === "SQ") {
       isSequence = true;
       entry.length = Number(/(\d+) AA/.exec(text)?.[1] ?? 0);
-    } else LINES[code]?.(entry, text);
+    } else if (code === "CC") comments += `${text} `;
+    else LINES[code]?.(entry, text);
   };
   const readFeatureLine = (line: string, number: number): void => {
     if (!/^FT {3}\S/.test(line)) {

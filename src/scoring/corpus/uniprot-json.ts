@@ -39,6 +39,11 @@ interface JsonEntry {
     location?: { start?: Position; end?: Position; sequence?: string };
     alternativeSequence?: { originalSequence?: string; alternativeSequences?: string[] };
   }[];
+  comments?: {
+    commentType?: string;
+    molecule?: string;
+    subcellularLocations?: { location?: Text; topology?: Text; orientation?: Text }[];
+  }[];
   sequence?: { value?: string; length?: number };
   uniProtKBCrossReferences?: {
     database?: string;
@@ -94,6 +99,7 @@ function parseEntry(read: JsonEntry): UniProtEntry {
   entry.residues = sequence.value ?? "";
   entry.length = sequence.length ?? 0;
   entry.features = features.map(parseFeature);
+  entry.locations = findLocations(read.comments);
   for (const { database, id = "", properties = [] } of uniProtKBCrossReferences) {
     const value = (key: string): string => properties.find((one) => one.key === key)?.value ?? "";
     if (database === "PDB")
@@ -106,6 +112,21 @@ function parseEntry(read: JsonEntry): UniProtEntry {
   }
   return entry;
 }
+
+const findLocations = (comments: JsonEntry["comments"] = []): string[] =>
+  comments
+    .filter(
+      ({ commentType, molecule = "" }) =>
+        commentType === "SUBCELLULAR LOCATION" && !molecule.startsWith("Isoform "),
+    )
+    .flatMap(({ subcellularLocations = [] }) => subcellularLocations)
+    .map(({ location, topology, orientation }) =>
+      [location, topology, orientation]
+        .map((one) => one?.value)
+        .filter(Boolean)
+        .join("; "),
+    )
+    .filter(Boolean);
 
 /** What UniProt's FASTA says about an entry. */
 function addHeader(entry: UniProtEntry, read: JsonEntry): void {

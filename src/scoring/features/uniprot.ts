@@ -15,11 +15,13 @@ export const readUniProtJson = (emit: Emit, head: string): TextReader =>
 
 /** Features of isoforms are records of their own: their positions are not those of the entry's sequence. */
 function emitFeatures(entry: UniProtEntry, emit: Emit): void {
-  const { accessions, entryName, residues, length, structures } = entry;
+  const { accessions, entryName, residues, length, structures, locations } = entry;
+  const size = length || residues.length;
   const [primary, ...secondary] = accessions;
   const names = [primary, entryName, ...secondary].filter(Boolean);
   if (names.length === 0) return;
   const own: Feature[] = structures.flatMap(makeStructures);
+  if (size > 0) own.push(...locations.map((name) => makeLocation(name, size)));
   const isoforms = new Map<string, Feature[]>();
   for (const read of entry.features) {
     const isoform = read.isoform === undefined || accessions.includes(read.isoform) ? "" : read.isoform;
@@ -46,6 +48,17 @@ function makeFeatures({ type, start, end, name, id }: EntryFeature): Feature[] {
     source: "UniProt",
   });
 }
+
+/** A location of the whole protein. */
+const makeLocation = (name: string, length: number): Feature => ({
+  group: "location",
+  type: "Subcellular location",
+  start: 1,
+  end: length,
+  name,
+  id: "",
+  source: "UniProt",
+});
 
 /** Residues of a structure in the PDB by its chains, such as `A/B=17-29, C=1-10`. */
 function makeStructures({ id, method, resolution, chains }: UniProtEntry["structures"][number]): Feature[] {

@@ -88,10 +88,14 @@ const NEAR_RESIDUES = 5;
 /** Features that overlap a match, and modifications near it, in the order of the groups. */
 export const featuresAt = (features: readonly Feature[], { from, to }: Span): Feature[] => {
   const reach = ({ group }: Feature): number => (group === "ptm" ? NEAR_RESIDUES : 0);
-  return features
-    .filter((one) => one.end >= from - reach(one) && one.start <= to + reach(one))
-    .toSorted(
-      (a, b) =>
-        GROUP_ORDER.indexOf(a.group) - GROUP_ORDER.indexOf(b.group) || a.start - b.start || b.end - a.end,
-    );
+  return (
+    features
+      .filter((one) => one.end >= from - reach(one) && one.start <= to + reach(one))
+      // A location is of the whole protein.
+      .filter(({ group }) => group !== "location")
+      .toSorted(
+        (a, b) =>
+          GROUP_ORDER.indexOf(a.group) - GROUP_ORDER.indexOf(b.group) || a.start - b.start || b.end - a.end,
+      )
+  );
 };
