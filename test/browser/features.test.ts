@@ -24,6 +24,7 @@ const GFF =
   "##gff-version 3\n##sequence-region P04637 1 393\n" +
   [
     ["Domain", 1, 61, "Transactivation"],
+    ["Signal peptide", 1, 30, "artificial"],
     ["DNA binding", 102, 292, "p53"],
     ["Modified residue", 15, 15, "Phosphoserine%3B by ATM"],
     ["Modified residue", 20, 20, "Phosphoserine%3B by CHEK2"],
@@ -53,7 +54,7 @@ browserTest("administrators import features, which results and scans show, and r
   await seeText(page, "1 end after the last residue");
   await upload(page, file("bad.gff", GFF.replace("\t102\t", "\tten\t")));
   await press(page, "button", "Import features");
-  await seeText(page, 'line 4: start and end: expected whole numbers from 1; "ten" and "292" were given.');
+  await seeText(page, 'line 5: start and end: expected whole numbers from 1; "ten" and "292" were given.');
   await checkPage(opened, "administration-features");
 
   await page.goto(`${url}/scan`);
@@ -80,6 +81,11 @@ browserTest("administrators import features, which results and scans show, and r
   );
   await seeText(page, "Phosphoserine; by ATM");
   await seeText(page, "4 residues before the match");
+  const bars = await page.$$eval(".evidence tbody tr", (rows) =>
+    rows.map((one) => [...one.querySelectorAll("th, td.num")].map((cell) => cell.textContent)),
+  );
+  expect(bars).toContainEqual(["Known topology", "−1.40"]);
+  expect(bars.map(([name]) => name)).not.toContain("Known domain");
   const labels = () =>
     page.$$eval(".tracks [role=img]", (tracks) =>
       tracks.map((track) => track.getAttribute("aria-label") ?? ""),
