@@ -90,6 +90,8 @@ export interface MatchScore {
   verdict: Verdict;
   /** The verdict by its earlier name; null if the match could not be scored. */
   overallVerdict: Exclude<Verdict, "not scored"> | null;
+  /** The verdict of the score, where documents say that the match is a known instance; absent otherwise. */
+  scoreVerdict?: Verdict;
   /** Evidence for the match, in standard deviations from the mean of random matches; null if the match could not be scored. */
   z: number | null;
   /**

@@ -25,6 +25,7 @@ import {
   type ScanFormatName,
 } from "../results/file-formats.ts";
 import type { JointTask, PrintedFormatName, PrintTask } from "../results/result-format.ts";
+import { readResult } from "./read-result.ts";
 import { makeBody, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 /** Dependencies of the operations of results. */
@@ -122,7 +123,7 @@ async function resultResponse(
   };
   const { handlers } = options;
   if (format === "json" || format === "xml") {
-    const result = (await handlers.getResult(id, format)) ?? throwNotFinished(handlers.job(id));
+    const result = (await readResult(options, id, format)) ?? throwNotFinished(handlers.job(id));
     const [head, tail] = STORED_FORMATS[format];
     const gzip = isSentInGzip(result, request);
     if (gzip) Object.assign(headers, GZIP, { Vary: `Accept, ${GZIP.Vary}` });

@@ -32,10 +32,13 @@ import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import { readJobRequest, type ReadingContext } from "../jobs/job-request.ts";
 import { printElement, toSubmission } from "./soap-terms.ts";
+import type { FeatureSource } from "../features/annotation.ts";
+import { readResult } from "./read-result.ts";
 import { makeBody, GZIP, isSentInGzip } from "../jobs/stored-result.ts";
 
 interface SoapOptions extends ReadingContext {
   handlers: Handlers;
+  featureSource: () => FeatureSource;
   log: Log;
   namespace: string;
   /** Limits of a message; its bytes are the setting max_message_bytes. */
@@ -249,12 +252,13 @@ const tooSlow = (milliseconds: number): Problem =>
 type Answer = Omit<SoapResponse, "body"> & { body: string | ReturnType<typeof makeBody> };
 
 async function sendResult(
-  { handlers, namespace }: SoapOptions,
+  options: SoapOptions,
   request: Request,
   job: string,
   soapVersion: SoapVersion,
 ): Promise<Answer> {
-  const parts = await handlers.getResult(job, "xml");
+  const { namespace } = options;
+  const parts = await readResult(options, job, "xml");
   const response = encodeResponse("GetResult", { ConScorePrediction: null }, soapVersion, namespace);
   if (!parts) return response;
   const { start: head, end: tail } = responseEnvelope("GetResult", soapVersion, namespace);

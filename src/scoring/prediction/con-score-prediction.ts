@@ -220,6 +220,7 @@ const MATCH: ComplexType<MatchScore> = {
         ["keptCount", "kept"],
         ["nearbyCount", "nearby"],
         "probability",
+        "scoreVerdict",
       ],
       true,
     ),

@@ -11,7 +11,8 @@ import type { Provenance } from "../table/provenance.ts";
 /** Enumerations by the names of their XML types; `Verdict` is the earlier name of the levels of conservation. */
 export const PREDICTION_CHOICES = {
   AppliedScoringModel: ["continuous", "discontinuous"],
-  OverallVerdict: ["likely functional", "possible", "no evidence"],
+  OverallVerdict: ["likely functional", "possible", "no evidence", "known instance"],
+  ScoreVerdict: ["likely functional", "possible", "no evidence", "not scored"],
   Verdict: [
     "conserved",
     "weakly conserved",
@@ -210,14 +211,17 @@ export const MatchSchema = object(
     end: count("Position of the last residue, from 1."),
     text: text("The matched residues."),
     verdict: oneOf<MatchScore["verdict"]>(
-      [...PREDICTION_CHOICES.OverallVerdict, "not scored"],
-      "All evidence in words. Tables and scans say known instance where an imported instance of the motif is at the match.",
+      [...PREDICTION_CHOICES.OverallVerdict, "not scored"] as never,
+      "All evidence in words; known instance where an imported instance of the motif is at the match.",
     ),
     overallVerdict: nullable(
-      choice(
-        "OverallVerdict",
-        "The verdict: all evidence in words. Missing if the match could not be scored, like its P value.",
+      oneOf<NonNullable<MatchScore["overallVerdict"]>>(
+        PREDICTION_CHOICES.OverallVerdict as never,
+        "The verdict: all evidence in words, or known instance. Missing if the match could not be scored, like its P value.",
       ),
+    ),
+    scoreVerdict: Type.Optional(
+      choice("ScoreVerdict", "The verdict by all evidence, if the verdict is known instance."),
     ),
     z: nullable(
       number(

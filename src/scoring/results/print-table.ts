@@ -1,10 +1,9 @@
 import { type XlsxCell, xlsxFile, type XlsxSheet, xlsxText } from "../../platform/xlsx.ts";
-import type { PValueKind } from "../../motif/index.ts";
 import { matchObject, readBound, readCell } from "../table/column.ts";
 import type { TableRow } from "../table/match-row.ts";
 import { listProvenance, type Provenance, PROVENANCE_SHEET } from "../table/provenance.ts";
 import { MATCH_TABLES, type MatchTable } from "../table/match-tables.ts";
-import { listHeads, roundNumber } from "../table/print-tsv.ts";
+import { listHeads, printBounded, roundNumber } from "../table/print-tsv.ts";
 import type { TablePart } from "../table/rows.ts";
 import type { ProteomeRow } from "../proteome/table.ts";
 import { TABLE_FORMATS, type TableFormat } from "../table/table-formats.ts";
@@ -17,7 +16,10 @@ export function tableWorkbook(
   provenance?: Provenance,
 ): ReadableStream<Uint8Array> {
   const makeCells = (row: TableRow): XlsxCell[] =>
-    table.columns.map((column) => withBound(workbookCell(readCell(column, row)), readBound(column, row)));
+    table.columns.map((column) => {
+      const [cell, is] = [readCell(column, row), readBound(column, row)];
+      return typeof cell === "number" && is !== "estimate" ? printBounded(cell, is) : workbookCell(cell);
+    });
   function* rows(all: Iterable<TablePart>): Generator<XlsxCell[]> {
     for (const part of all) for (const row of part.rows) yield makeCells(row);
   }
@@ -36,11 +38,7 @@ const provenanceSheet = (provenance: Provenance): XlsxSheet => ({
   rows: listProvenance(provenance).map(([name, value]) => [name].concat(value.match(/.{1,32000}/gsu) ?? [])),
 });
 
-/** A bound as text, because a workbook is for people; estimates stay numbers. */
-const withBound = (cell: XlsxCell, is: PValueKind): XlsxCell =>
-  cell === null || is === "estimate" ? cell : `${is === "at most" ? "≤" : "≥"} ${cell}`;
-
-/** Numbers are rounded as in TSV. */
+/** Numbers are rounded as in TSV. A bound is a text instead, because a workbook is for people. */
 function workbookCell(cell: XlsxCell): XlsxCell {
   if (typeof cell === "number") return roundNumber(cell);
   return typeof cell === "string" ? xlsxText(cell) || null : cell;

@@ -3,7 +3,7 @@ import type { PredictionReport } from "../prediction/prediction.ts";
 import { patternName, queryName } from "../table/match-row.ts";
 import { tableProvenance } from "../prediction/provenance.ts";
 import { listProvenance } from "../table/provenance.ts";
-import { printDecimal } from "../table/print-tsv.ts";
+import { printBounded, printDecimal } from "../table/print-tsv.ts";
 
 interface AlignmentRow {
   /** Unique in the alignment, without white space and slash. */
@@ -213,8 +213,8 @@ function stockholm(of: {
 function describe(match: MatchScore): string {
   const print = (value: number | null): string => printDecimal(value) || "none";
   return (
-    `${match.verdict}: z ${print(match.z)}, p ${print(match.overallPValue)}; ` +
-    `${match.conservationLevel}: cs ${print(match.score)}, expected ${print(match.expected)}, p ${print(match.pValue)}`
+    `${match.verdict}: z ${print(match.z)}, p ${printBounded(match.overallPValue, match.overallPValueIs) || "none"}; ` +
+    `${match.conservationLevel}: cs ${print(match.score)}, expected ${print(match.expected)}, p ${printBounded(match.pValue, match.pValueIs) || "none"}`
   );
 }
 

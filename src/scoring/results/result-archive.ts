@@ -9,7 +9,7 @@ import {
 } from "../../platform/ro-crate.ts";
 import { zipFile } from "../../platform/zip-file.ts";
 import { patternName, queryName } from "../table/match-row.ts";
-import { printDecimal } from "../table/print-tsv.ts";
+import { printBounded } from "../table/print-tsv.ts";
 
 /** The job of an archived result. */
 export interface ArchivedJob {
@@ -90,9 +90,9 @@ function describeDataset(title: string, report: AnnotatedReport, job: ArchivedJo
     pattern.matches.length === 0
       ? [`${patternName(pattern)}: no match`]
       : pattern.matches.map(
-          ({ start, end, text, verdict, overallPValue, conservationLevel }) =>
+          ({ start, end, text, verdict, overallPValue: p, overallPValueIs: is, conservationLevel }) =>
             `${patternName(pattern)}: ${text} at ${start}-${end}, ${verdict}` +
-            `${overallPValue === null ? "" : ` (P ${printDecimal(overallPValue)})`}, ${conservationLevel}`,
+            `${p === null ? "" : ` (P ${printBounded(p, is)})`}, ${conservationLevel}`,
         ),
   );
   return {

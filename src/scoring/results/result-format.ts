@@ -2,6 +2,7 @@ import type { Prediction } from "../../motif/index.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";
 import { tableProvenance } from "../prediction/provenance.ts";
 import { annotate, type AnnotatedReport, type FeatureSource, withNotes } from "../features/annotation.ts";
+import { withKnownVerdicts } from "../features/known-verdicts.ts";
 import type { StoredJob } from "../jobs/handlers.ts";
 import { unpackText } from "../jobs/packed-prediction.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
@@ -90,7 +91,10 @@ export function printResult(task: AnyTask): Printed {
   const plain = { identifier, protein, provenance, prediction: predictionIn(parts, protein) };
   if ("features" in as) return JSON.stringify(annotate(plain, source));
   const report = withNotes(plain, source);
-  if ("archive" in as) return resultArchive(report, as.archive, archivedForms(report));
+  if ("archive" in as) {
+    const judged = { ...report, prediction: withKnownVerdicts(report) };
+    return resultArchive(judged, as.archive, archivedForms(report));
+  }
   if ("rows" in as) {
     const { rows } = resultPart(report);
     return JSON.stringify(as.rows === "best" ? bestRows(rows) : rows);
@@ -115,7 +119,7 @@ export function printReport(
       tableProvenance(report, view),
     );
   const format: DocumentFormat = DOCUMENT_FORMATS[name];
-  return format.print(report, match);
+  return format.print({ ...report, prediction: withKnownVerdicts(report) }, match);
 }
 
 /** The result in the formats of an archive; empty ones are left out. */

@@ -1,4 +1,5 @@
 import type { Scored } from "../batch/score.ts";
+import { withKnownVerdicts } from "../features/known-verdicts.ts";
 import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import type { Provenance } from "../table/provenance.ts";
@@ -26,8 +27,11 @@ export const scoredPart = (scored: Scored, view?: TableView): TablePart =>
   resultPart(makeReport(scored), view);
 
 const DOCUMENTS: Record<keyof typeof DOCUMENT_SERIES, (scored: Scored) => string> = {
-  json: (scored) => `${JSON.stringify(scored)}\n`,
-  xml: (scored) => `${encodePrediction(makeReport(scored))}\n`,
+  json: (scored) => `${JSON.stringify({ ...scored, prediction: withKnownVerdicts(makeReport(scored)) })}\n`,
+  xml: (scored) => {
+    const report = makeReport(scored);
+    return `${encodePrediction({ ...report, prediction: withKnownVerdicts(report) })}\n`;
+  },
 };
 
 const TABLES: Readonly<Record<string, TableFormat>> = TABLE_FORMATS;

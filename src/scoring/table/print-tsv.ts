@@ -1,3 +1,4 @@
+import type { PValueKind } from "../../motif/index.ts";
 import { type Cell, readCell } from "./column.ts";
 import type { MatchTable } from "./match-tables.ts";
 import type { TablePart } from "./rows.ts";
@@ -28,6 +29,12 @@ export const roundNumber = (value: number): number =>
 /** A rounded number; empty for null, and for a member that predictions of earlier versions lack. */
 export const printDecimal = (value: number | null | undefined): string =>
   value === null || value === undefined ? "" : String(roundNumber(value));
+
+/** A number that may be a bound, for people: `≥ 0.99`. */
+export const printBounded = (value: number | null | undefined, is: PValueKind | null | undefined): string => {
+  const text = printDecimal(value);
+  return text === "" || !is || is === "estimate" ? text : `${is === "at most" ? "≤" : "≥"} ${text}`;
+};
 
 /** Control characters become spaces, because the format cannot escape them. */
 export const removeControls = (text: string): string =>

@@ -100,12 +100,18 @@ test("extends the sequence of a match with optional elements at its end only", (
   expect(parts.slice(0, known.length).map(({ name }) => name)).toEqual(known);
   const added = parts.slice(known.length);
   expect(added).toEqual(
-    ["overallVerdict", "overallPValue", "overallPValueKind", "keptCount", "nearbyCount", "probability"].map(
-      (name) => ({
-        name,
-        minOccurs: "0",
-      }),
-    ),
+    [
+      "overallVerdict",
+      "overallPValue",
+      "overallPValueKind",
+      "keptCount",
+      "nearbyCount",
+      "probability",
+      "scoreVerdict",
+    ].map((name) => ({
+      name,
+      minOccurs: "0",
+    })),
   );
 });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Static } from "typebox";
+import { ResultSchema } from "../../../src/scoring/prediction/prediction.ts";
 import { parse, schema } from "../../../src/platform/schema.ts";
 import { type Scan, makeScan, ScanSchema } from "../../../src/scoring/results/scan.ts";
 import { starterClasses } from "../../../src/scoring/corpus/motif-classes.ts";
@@ -164,6 +166,13 @@ test("results of earlier versions are listed with the levels of conservation as 
 
 test("matches contain imported features, and filters use them", async () => {
   expect(scan.matches[0].notes).toBeNull();
+  const documents = () =>
+    Promise.all(
+      ["json", "xml"].map(
+        async (format) => (await service.ask("GET", `/jobs/${job}/result?format=${format}`)).text,
+      ),
+    );
+  const stored = await documents();
   const before = withoutComments((await service.ask("GET", `/jobs/${job}/result?format=tsv`)).text);
   const row = (id: string, accession: string, start: number, end: number, logic = "true positive") =>
     `"${id}"\t"DEG"\t"DEG_MDM2_SWIB_1"\t"${accession}"\t"${start}"\t"${end}"\t"${logic}"\n`;
@@ -224,7 +233,29 @@ test("matches contain imported features, and filters use them", async () => {
   const scores = (lines: string[]) =>
     lines.map((line) => line.split("\t").filter((_, i) => i < 17 && !verdicts.includes(i)));
   expect(scores(rows)).toEqual(scores(before.split("\n")));
+  // Documents have the same verdict, and that of the score beside it.
+  const [judged, xml] = await documents();
+  const matches = (JSON.parse(judged) as Static<typeof ResultSchema>).patterns.flatMap((one) => one.matches);
+  expect(() => parse(schema(ResultSchema), JSON.parse(judged))).not.toThrow();
+  const instance = matches.find(
+    ({ text, verdict }) => text === "FSDLWKLL" && (verdict as string) === "known instance",
+  );
+  expect(instance).toMatchObject({ overallVerdict: "known instance", scoreVerdict: "likely functional" });
+  expect(matches.filter(({ scoreVerdict }) => scoreVerdict !== undefined)).toHaveLength(
+    matches.filter(({ verdict }) => (verdict as string) === "known instance").length,
+  );
+  expect(xml).toContain("<p:overallVerdict>known instance</p:overallVerdict>");
+  expect(xml).toContain("<p:scoreVerdict>likely functional</p:scoreVerdict>");
+  const soap = await service.send(
+    new Request("http://lab/soap/ConservationScorer", {
+      method: "POST",
+      headers: { "Content-Type": "text/xml" },
+      body: `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><GetResult xmlns="urn:test"><JobIdentifier>${job}</JobIdentifier></GetResult></s:Body></s:Envelope>`,
+    }),
+  );
+  expect(await soap.text()).toContain(xml.trimEnd().slice(xml.indexOf("<p:ConScorePrediction")));
   for (const name of ["elm", "gff"]) service.scoring.removeFeatures(name);
+  expect(await documents()).toEqual(stored);
   expect((await show("")).matches[0].notes).toBeNull();
 });
 
