@@ -6,12 +6,10 @@
  * The human proteins of the benchmark with known instances, and others drawn by seed up to PROTEINS (2,600). Each class with
  * at least MIN_KNOWN instances there counts the same. Families are found once and cached.
  */
-import { findMatches, lookaroundTable, findMatchPath } from "../../src/motif/automaton-matches.ts";
-import { computeContributions, computeEvidence } from "../../src/motif/evidence.ts";
-import { DEFAULTS } from "../../src/motif/options.ts";
+import { findClassMatches, listColumns } from "../../src/motif/class-examples.ts";
+import { average } from "../../src/motif/disorder/disorder.ts";
 import { computePValue } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
-import { openMotif } from "../../src/motif/retention.ts";
 import { shuffled } from "../../src/motif/random.ts";
 import { areaUnderCurve, bootstrap } from "./additive.ts";
 import {
@@ -20,10 +18,12 @@ import {
   cacheDirectory,
   familyIn,
   findFamilies,
+  groupByHomology,
   readCases,
   readClasses,
   readOrganisms,
 } from "./benchmark-data.ts";
+import { type FoldMatch, learnHalves, zOf, zWithModel } from "./class-folds.ts";
 import { onThreads } from "./threads.ts";
 
 const SEED = 28;
@@ -31,9 +31,8 @@ const MIN_KNOWN = 5;
 const MAX_LENGTH = 2500;
 const TIMES = 400;
 
-interface FoundMatch {
+interface FoundMatch extends FoldMatch {
   motifClass: string;
-  isTrue: boolean;
   scores: Record<string, number>;
 }
 
@@ -59,7 +58,8 @@ const starts = new Set(
 const counts = Map.groupBy(known, ({ motifClass }) => motifClass);
 const classes = readClasses(directory)
   .filter(({ name }) => (counts.get(name)?.length ?? 0) >= MIN_KNOWN)
-  .map(({ name, expression }) => ({ name, automaton: parsePattern(expression, "elm").automaton }));
+  .map(({ name, expression }) => ({ name, pattern: parsePattern(expression, "elm") }))
+  .map(({ name, pattern }) => ({ name, pattern, columns: listColumns(pattern.automaton) }));
 
 /** Proteins with known instances, then others by chance; sorted by length so that neighbours share a pass of the search. */
 function proteinsToRank(): string[] {
@@ -71,37 +71,26 @@ function proteinsToRank(): string[] {
 
 function matchesIn(accession: string): FoundMatch[] {
   const family = familyIn(corpus, accession, cache)!;
-  return classes.flatMap(({ name, automaton }) => {
-    const lookarounds = lookaroundTable(automaton, family.query);
-    const found = findMatches(automaton, family.query, lookarounds);
-    const motif = openMotif(automaton, "discontinuous");
-    return found.flatMap((match): FoundMatch[] => {
-      if (match.end - match.start > DEFAULTS.maxMatchLength) return [];
-      const path = findMatchPath(automaton, family.query, match, lookarounds);
-      const evidence = path && computeEvidence(motif, family, match, path, found.length);
-      if (!evidence?.terms) return [];
-      const { terms, z } = evidence;
+  return classes.flatMap(({ name, pattern, columns }) =>
+    findClassMatches(family, pattern, columns).map((match): FoundMatch => {
+      const parts = match.contributions.discontinuous;
+      const z = zOf(match);
       const surroundings = {
         homologs: family.homologs.length,
-        chainOrder: terms.chainOrder,
-        anchors: automaton.anchors,
+        chainOrder: average(family.prediction.order),
+        anchors: pattern.automaton.anchors,
       };
-      const parts = computeContributions(terms);
-      return [
-        {
-          motifClass: name,
-          isTrue: starts.has(`${accession} ${name} ${match.start}`),
-          scores: {
-            z: z!,
-            P: -computePValue("z", z!, "discontinuous", surroundings).p,
-            "order and conservation": parts.order + parts.chainOrder + parts.conservation,
-            conservation: parts.conservation,
-            order: -terms.order,
-          },
-        },
-      ];
-    });
-  });
+      const scores = {
+        z,
+        P: -computePValue("z", z, "discontinuous", surroundings).p,
+        "order and conservation": parts.order + parts.chainOrder + parts.conservation,
+        conservation: parts.conservation,
+        order: parts.order,
+      };
+      const isTrue = starts.has(`${accession} ${name} ${match.start - 1}`);
+      return Object.assign(match, { motifClass: name, isTrue, family: accession, scores });
+    }),
+  );
 }
 
 const matches = (
@@ -113,10 +102,41 @@ const matches = (
 const byClass = [...Map.groupBy(matches, ({ motifClass }) => motifClass)].filter(
   ([, some]) => some.filter(({ isTrue }) => isTrue).length >= MIN_KNOWN,
 );
+const familyOf = groupByHomology(corpus, [
+  ...new Set(matches.filter(({ isTrue }) => isTrue).map(({ family }) => family)),
+]);
+const columnsOf = new Map(classes.map(({ name, columns }) => [name, columns]));
+let models = 0;
+for (const [name, some] of byClass) {
+  for (const match of some) match.family = familyOf.get(match.family) ?? match.family;
+  const { modelFor, learned } = learnHalves(some, columnsOf.get(name)!);
+  models += learned;
+  for (const match of some)
+    match.scores["z, class models of other families"] = zWithModel(match, modelFor(match));
+}
 const judged = byClass.flatMap(([, some]) => some);
 console.log(
-  `${byClass.length} classes, ${judged.filter(({ isTrue }) => isTrue).length} known of ${judged.length} matches`,
+  `${byClass.length} classes, ${judged.filter(({ isTrue }) => isTrue).length} known of ${judged.length} matches; ${models} class models, each of half of the families`,
 );
+printRandom(judged);
+
+/** Shares of random matches that reach P of at most .05, by class: median and 90 % of the classes. */
+function printRandom(all: readonly FoundMatch[]): void {
+  const shares = byClass.map(([, some]) => {
+    const random = some.filter(({ isTrue }) => !isTrue);
+    return ["z", "z, class models of other families"].map(
+      (name) =>
+        random.filter(({ scores, thresholds }) => scores[name] >= thresholds.discontinuous[1]).length /
+        random.length,
+    );
+  });
+  for (const [k, title] of ["z", "class models"].entries()) {
+    const sorted = shares.map((one) => 100 * one[k]).toSorted((a, b) => a - b);
+    const at = (level: number): string => sorted[Math.round(level * (sorted.length - 1))].toFixed(1);
+    console.log(`random matches with P ≤ .05, by class, ${title}: ${at(0.05)}, ${at(0.5)}, ${at(0.95)} %`);
+  }
+  console.log(`${all.length} matches judged`);
+}
 
 /** How one class is ranked: AUC, and the fractions of its known instances among the first. */
 function rankingOf(some: readonly FoundMatch[], name: string): number[] {
