@@ -1,4 +1,5 @@
 export type {
+  AppliedClassModel,
   Homolog,
   HomologAtMatch,
   MatchScore,

@@ -233,10 +233,15 @@ export const referenceOperations = [
     summary: "List motif classes",
     query: MotifClassParameters,
     returns: MotifClassesSchema,
-    run({ query: { query = "" } }, { classes }: JobParts) {
+    run({ query: { query = "" } }, { classes, classModels, corpora }: JobParts) {
       const words = query.toLowerCase().split(/\s+/).filter(Boolean);
       const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
-      return singlePage(found.map(describeClass));
+      const models = classModels.applied(corpora.scoringVersion().corpus);
+      const described = found.map((one) => {
+        const model = models.get(one.name);
+        return Object.assign({}, describeClass(one), model && { model });
+      });
+      return singlePage(described);
     },
   }),
   operation("GET /api/scoring/motif-classes/:name/model", {

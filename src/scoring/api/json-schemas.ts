@@ -6,6 +6,7 @@ import { readJson } from "../../platform/body.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, oneOf, schema } from "../../platform/schema.ts";
 import {
+  AppliedClassModelSchema,
   CorpusFields,
   count,
   fraction,
@@ -271,6 +272,7 @@ export const MotifClassesSchema = object(
           ...MEANING,
           description: text("Binding partner or function."),
           citation: text("Publication."),
+          model: Type.Optional(AppliedClassModelSchema),
         },
         "A named motif.",
       ),

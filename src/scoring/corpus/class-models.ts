@@ -1,4 +1,4 @@
-import { type ClassModel, METHOD, type PatternRequest } from "../../motif/index.ts";
+import { type AppliedClassModel, type ClassModel, METHOD, type PatternRequest } from "../../motif/index.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 /** Result of learning a class, also if there is no model. */
@@ -20,7 +20,10 @@ export interface Learning {
   reports: ClassReport[];
 }
 
-type UsedModel = Pick<ClassModel, "hash" | "expression"> & { name: string };
+interface UsedModel extends AppliedClassModel {
+  name: string;
+  expression: string;
+}
 
 /** The class models of a data directory. Jobs refer to them by hash, so that later learning does not change them. */
 export class ClassModels {
@@ -70,6 +73,13 @@ export class ClassModels {
     return rows.map(({ model }) => JSON.parse(model) as ClassModel);
   }
 
+  /** The models in use for a corpus by the name of their class, as results show them. */
+  applied(corpus: string): ReadonlyMap<string, AppliedClassModel> {
+    return new Map(
+      this.#usedFor(corpus).map(({ name, hash, instances, gain }) => [name, { hash, instances, gain }]),
+    );
+  }
+
   learning(): Learning | null {
     const row = this.database.query("SELECT inputs, learned, reports FROM class_learning").get() as
       (Omit<Learning, "reports"> & { reports: string }) | null;
@@ -113,9 +123,13 @@ export class ClassModels {
     this.#learned = last.learned;
     const known = this.#used.get(corpus);
     if (known) return known;
-    const used = this.database
-      .query("SELECT hash, name, expression FROM class_model WHERE used = 1 AND corpus = ? AND method = ?")
-      .all(corpus, METHOD) as UsedModel[];
+    const used = this.list(corpus).map(({ motifClass: name, expression, hash, instances, gain }) => ({
+      name,
+      expression,
+      hash,
+      instances,
+      gain,
+    }));
     this.#used.set(corpus, used);
     return used;
   }

@@ -301,6 +301,16 @@ export const ModelGainSchema = object(
   "ModelGain",
 );
 
+export const AppliedClassModelSchema = object(
+  {
+    hash: text("Identifies the model."),
+    instances: count("Instances from which it was learned."),
+    gain: ModelGainSchema,
+  },
+  "The model of the motif class; missing without one.",
+  "AppliedClassModel",
+);
+
 export const PatternSchema = object(
   {
     expression: text("The regular expression."),
@@ -308,16 +318,7 @@ export const PatternSchema = object(
     explanation: text("The pattern in words."),
     informationContent: number("Lowest information content of the paths through the pattern, in bits."),
     matches: list(MatchSchema, "Residues in the order of the query."),
-    classModel: Type.Optional(
-      object(
-        {
-          hash: text("Identifies the model."),
-          instances: count("Instances from which it was learned."),
-          gain: ModelGainSchema,
-        },
-        "The model of the motif class that contributes to z; missing without one.",
-      ),
-    ),
+    classModel: Type.Optional(AppliedClassModelSchema),
     randomMatches: Type.Optional(RandomMatchesSchema),
     warnings: list(Type.String(), caveats("the pattern")),
   },

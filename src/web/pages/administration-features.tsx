@@ -12,7 +12,7 @@ type Formats = Answer<"GET /api/admin/features">["formats"];
 export const administrationFeaturesPage = administrationPage({
   section: "features",
   intro: () =>
-    "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show the features; scores do not depend on them.",
+    "Features of proteins of the corpus: domains, modifications, motif instances. Results and scans show them; with enough instances of a motif class, its matches are scored by what they have in common.",
   load: (_query, signal) => call("GET /api/admin/features", { signal }),
   rowKey: ({ name }: FeatureFile) => name,
   rowName: ({ name }) => name,

@@ -4,7 +4,7 @@ import { COLUMN, INSERTION_MARK } from "./alignment-rows.tsx";
 import { pluralize } from "../format.tsx";
 import { findNature } from "./residue-colours.ts";
 import type { NumberedMatch } from "./result.ts";
-import { makeLogo, MOST_BITS } from "./sequence-logo.ts";
+import { type LogoLetter, makeLogo, MOST_BITS } from "./sequence-logo.ts";
 
 interface HeadProps {
   family: AlignedFamily;
@@ -61,8 +61,16 @@ export function AlignmentHead({ family, slots, range, match, toggle, height }: H
 
 function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y: number }) {
   const { family, column, x, y } = props;
+  return (
+    <LogoLetters letters={makeLogo(family.homologs, family.weights, column)} {...{ x, y }} width={COLUMN} />
+  );
+}
+
+/** A column of a sequence logo, whose lower left corner is at x and y. */
+export function LogoLetters(props: { letters: readonly LogoLetter[]; x: number; y: number; width: number }) {
+  const { x, y, width } = props;
   let base = y;
-  const letters = makeLogo(family.homologs, family.weights, column).flatMap(({ residue, bits }) => {
+  const letters = props.letters.flatMap(({ residue, bits }) => {
     const height = (bits / MOST_BITS) * LOGO;
     if (height < MIN_HEIGHT) return [];
     const bottom = base;
@@ -76,7 +84,7 @@ function LogoColumn(props: { family: AlignedFamily; column: number; x: number; y
           key={residue}
           class={`logo nature-${findNature(residue)}`}
           transform={`translate(${x + 0.5} ${bottom.toFixed(2)}) scale(1 ${stretch.toFixed(3)})`}
-          textLength={COLUMN - 1}
+          textLength={width - 1}
           lengthAdjust="spacingAndGlyphs"
         >
           {residue}

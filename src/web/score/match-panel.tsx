@@ -1,10 +1,12 @@
-import type { MatchScore } from "../../scoring/index.ts";
+import type { AppliedClassModel, MatchScore } from "../../scoring/index.ts";
 import { findVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
+import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { capitalized, pluralize } from "../format.tsx";
+import { ClassModelView } from "./class-model.tsx";
 import { explainMatch, partsOf, TERMS } from "./explain-match.ts";
 import { historyText } from "./history-text.ts";
 import { motifQuery } from "./proteome.ts";
@@ -66,6 +68,7 @@ export function MatchPanel(props: {
           </Banner>
         ))}
         {contributions && match.z !== null && <Evidence contributions={contributions} z={match.z} />}
+        {pattern.classModel && match.z !== null && <KnownInstances of={pattern.classModel} />}
         {pattern.randomMatches && match.z !== null && (
           <RandomMatchesChart of={pattern.randomMatches} z={match.z} />
         )}
@@ -202,6 +205,17 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
         <KeyValues of={sorted.map(({ term }) => [term.name, term.help])} />
       </details>
     </>
+  );
+}
+
+/** The class model behind a bar of the evidence. */
+function KnownInstances({ of }: { of: AppliedClassModel }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="hint" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Known instances of the class: {of.instances}</summary>
+      {isOpen && <ClassModelView name={of.hash} />}
+    </details>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
-import { capitalized } from "../format.tsx";
+import { capitalized, pluralize } from "../format.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded, pause } from "../components/loaded.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
@@ -80,7 +80,11 @@ export function MotifChooser(props: {
                   label={
                     <>
                       <strong>{motif.name}</strong> <code>{motif.expression}</code>{" "}
-                      <small>{motif.description}</small>
+                      <small>
+                        {motif.description}
+                        {motif.model &&
+                          ` Learned from ${pluralize(motif.model.instances, "known instance")}.`}
+                      </small>
                     </>
                   }
                   checked={isChosen(motif)}
