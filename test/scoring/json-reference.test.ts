@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { withoutComments } from "../fixtures/without-comments.ts";
 import { WITHOUT_ACCOUNTS } from "../../src/platform/operation.ts";
 import { Problem } from "../../src/problem.ts";
+import { type ClassModel, METHOD } from "../../src/motif/index.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { MAX_MODEL } from "../../src/scoring/structure/model-file.ts";
 import { helixPdb } from "../fixtures/helix-model.ts";
@@ -50,12 +51,13 @@ async function call(
   template: string,
   {
     id = "",
+    name = "",
     query = "",
     ...options
-  }: Parameters<ScoringAlone["ask"]>[2] & { id?: string; query?: string } = {},
+  }: Parameters<ScoringAlone["ask"]>[2] & { id?: string; name?: string; query?: string } = {},
 ): Promise<ParsedResponse> {
   const operation = paths[`/api/scoring${template}`][method.toLowerCase()];
-  const answer = await on.ask(method, template.replace("{id}", id) + query, options);
+  const answer = await on.ask(method, template.replace("{id}", id).replace("{name}", name) + query, options);
   const described = operation.responses[answer.status];
   expect({ template, status: answer.status, described: described !== undefined }).toMatchObject({
     described: true,
@@ -233,6 +235,36 @@ describe("every operation responds as documented:", () => {
       expect(
         (await call(service, "GET", template, { id, headers: { ...headers, Range: range } })).status,
       ).toBe(status);
+  });
+
+  test("models of motif classes respond as documented", async () => {
+    const gain = { without: 0.7, with: 0.8, low: 0.01, high: 0.2 };
+    const weights = {
+      order: 0.5,
+      conservation: 0,
+      chainOrder: 0,
+      burial: 0,
+      terminusProximity: 0,
+      abundance: 0,
+    };
+    const { hash: corpus } = service.scoring.corpora.active()!;
+    const model: ClassModel = {
+      ...{ motifClass: "APC-KEN-box", expression: "KEN", method: METHOD, corpus, hash: "1234" },
+      ...{ instances: 5, families: 4, randomMatches: 100, columns: [], windows: ["AAAAAACCCCCC"] },
+      profile: { weight: 0.4, mean: 0, deviation: 1 },
+      slopes: weights,
+      nullModel: { continuous: { location: 0, scale: 1 }, discontinuous: { location: 0, scale: 1 } },
+      gain,
+    };
+    service.scoring.classModels.replace([model], { inputs: "", learned: 1, reports: [] });
+    const template = "/motif-classes/{name}/model";
+    const at = (name: string) => call(service, "GET", template, { name });
+    expect((await at("DEG_APCC_KENBOX_2")).json).toMatchObject({ hash: "1234", weights: { order: 1.5 } });
+    expect((await at("1234")).json).toMatchObject({ motifClass: "APC-KEN-box" });
+    expect((await at("PIP-box")).status).toBe(404);
+    const { results } = (await call(service, "GET", "/motif-classes", { query: "?query=KENBOX" })).json;
+    expect(results).toMatchObject([{ name: "APC-KEN-box", model: { hash: "1234", instances: 5, gain } }]);
+    service.scoring.classModels.replace([], { inputs: "", learned: 2, reports: [] });
   });
 
   test("refuses to change jobs of others", async () => {
