@@ -44,10 +44,14 @@ export const viewFlags = ({ filters }: MatchTable): Flags => ({
 /** The flags that leave out knowledge beside the sequences. */
 export const EVIDENCE_FLAGS: Flags = {
   "--ignore-features": "Score as if no features were imported.",
+  "--no-class-model": "Score without models of motif classes.",
 };
 
 export const readEvidence = (call: Call): EvidenceChoice =>
-  readEvidenceChoice({ ignoreFeatures: call.has("--ignore-features") });
+  readEvidenceChoice({
+    ignoreFeatures: call.has("--ignore-features"),
+    ignoreClassModels: call.has("--no-class-model"),
+  });
 
 /** The filters and the order that are given. @throws Problem usage for a value that does not exist, and for opposite flags */
 export function readView(call: Call, table: MatchTable, help: string): TableView {

@@ -124,7 +124,7 @@ const PROPERTIES: Record<keyof Run, string> = {
   format: "--format",
   queries: "other queries",
   patterns: "other patterns",
-  knowledge: "other features, or --ignore-features",
+  knowledge: "other features or class models, or flags that leave them out",
   model: "--model",
   options: "method or its options",
   corpus: "another corpus",

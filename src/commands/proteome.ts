@@ -161,7 +161,8 @@ async function search(call: Call): Promise<void> {
     warnWithoutFeatures(call, scoring, TABLE, view);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
     const features = scoring.knowledge.forProteome(pattern, readEvidence(call));
-    return { corpus, pattern, model, selection, workers, source, features };
+    const classModel = scoring.knowledge.modelFor(pattern, readEvidence(call), corpus.hash);
+    return { corpus, pattern, model, selection, workers, source, features, classModel };
   });
   const progress = progressLine(call.streams.stderr);
   const table = await searchProteome(request, ({ searched, total }) =>

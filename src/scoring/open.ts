@@ -225,7 +225,11 @@ function openKnowledge(
       ? undefined
       : classModels.choose(request.patterns, corpora.scoringVersion().corpus),
   });
-  const find = (request: Omit<JobRequest, "model">): Knowledge | undefined => forJob(request).knowledge;
+  const find = (request: Omit<JobRequest, "model">): Knowledge | undefined => {
+    const { knowledge, classModels: hashes } = forJob(request);
+    const models = classModels.load(hashes);
+    return models ? { ...knowledge, classModels: models } : knowledge;
+  };
   return {
     /** The knowledge that a job keeps. */
     forJob,
@@ -243,6 +247,9 @@ function openKnowledge(
       const found = searchedFeatures(pattern, choice, { files: features, classes });
       return found && { ...found, dataDirectory };
     },
+    /** The model of the pattern's class for a search of a proteome; undefined without one. */
+    modelFor: (pattern: PatternRequest, { ignoreClassModels }: EvidenceChoice, corpus: string) =>
+      ignoreClassModels ? undefined : classModels.forPattern(pattern, corpus),
   };
 }
 

@@ -3,8 +3,9 @@ import { type ClassModel, decode, predict } from "../../src/motif/index.ts";
 import { seededRandom } from "../../src/motif/random.ts";
 import { ClassModels } from "../../src/scoring/corpus/class-models.ts";
 import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
-import { hashRequest, type JobRequest } from "../../src/scoring/jobs/job.ts";
+import { type EvidenceChoice, hashRequest, type JobRequest } from "../../src/scoring/jobs/job.ts";
 import { randomProtein } from "../fixtures/random-protein.ts";
+import { searchProteome } from "../../src/scoring/proteome/table.ts";
 import { openQueue } from "./job-queue.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
@@ -164,5 +165,53 @@ describe("a job", () => {
     const { digest, request: leased } = store.lease(1000)!;
     expect(digest).not.toBe(plain);
     expect(leased.patterns).toEqual(request().patterns);
+  });
+});
+
+describe("scores without a server, and searches of proteomes,", () => {
+  const scoreOne = async (choice: EvidenceChoice) => {
+    const { scoring } = alone;
+    const questions = scoring.readSequences({
+      fasta: `>T3\n${proteins[3]}\n`,
+      patterns: [],
+      motifClasses: [CLASS],
+    });
+    const known = scoring.knowledge.addTo(questions, choice);
+    const [{ prediction }] = await Array.fromAsync(
+      scoring.scoreQuestions(known, { scoringModel: "discontinuous" }),
+    );
+    return prediction.patterns[0];
+  };
+  const search = async (choice: EvidenceChoice) => {
+    const { scoring } = alone;
+    const corpus = scoring.corpora.active()!;
+    const [pattern] = request().patterns;
+    const classModel = scoring.knowledge.modelFor(pattern, choice, corpus.hash);
+    const common = { corpus, pattern, model: "discontinuous", selection: {}, workers: 1 } as const;
+    const { rows } = await searchProteome({ ...common, classModel });
+    return rows.filter(({ protein }) => protein.accession === "T3");
+  };
+
+  test("use the class model, with the numbers of the library", async () => {
+    const { scoring } = alone;
+    const [model] = scoring.classModels.list(scoring.corpora.active()!.hash);
+    const { query, patterns } = request();
+    const direct = predict(
+      { query, patterns, model: "discontinuous", knowledge: { classModels: { 0: model } } },
+      scoring.corpora.opened(),
+    ).patterns[0];
+    expect(await scoreOne({})).toEqual(direct);
+    const found = await search({});
+    expect(found.toSorted((a, b) => a.start - b.start).map(({ z }) => z)).toEqual(
+      direct.matches.map(({ z }) => z),
+    );
+    expect(found[0].contributions).toHaveProperty("classModel");
+  });
+
+  test("leave it out by choice", async () => {
+    const without = await scoreOne({ ignoreClassModels: true });
+    expect(without).not.toHaveProperty("classModel");
+    for (const { contributions } of [...without.matches, ...(await search({ ignoreClassModels: true }))])
+      expect(contributions).not.toHaveProperty("classModel");
   });
 });

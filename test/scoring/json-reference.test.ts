@@ -249,8 +249,16 @@ describe("every operation responds as documented:", () => {
     };
     const { hash: corpus } = service.scoring.corpora.active()!;
     const model: ClassModel = {
-      ...{ motifClass: "APC-KEN-box", expression: "KEN", method: METHOD, corpus, hash: "1234" },
-      ...{ instances: 5, families: 4, randomMatches: 100, columns: [], windows: ["AAAAAACCCCCC"] },
+      motifClass: "APC-KEN-box",
+      expression: "KEN",
+      method: METHOD,
+      corpus,
+      hash: "1234",
+      instances: 5,
+      families: 4,
+      randomMatches: 100,
+      columns: [],
+      windows: ["AAAAAACCCCCC"],
       profile: { weight: 0.4, mean: 0, deviation: 1 },
       slopes: weights,
       nullModel: { continuous: { location: 0, scale: 1 }, discontinuous: { location: 0, scale: 1 } },

@@ -42,6 +42,7 @@ const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
 /** The knowledge that a request leaves out. */
 export const evidenceFields = {
   ignoreFeatures: optional(Type.Boolean({ description: "Whether imported features are no evidence." })),
+  ignoreClassModels: optional(Type.Boolean({ description: "Whether class models are left out." })),
 };
 
 /** The motifs of a request, and the mode of counting homologs. @param most patterns, and motif classes */

@@ -8,6 +8,7 @@ import { mount } from "../../platform/mount.ts";
 import { type Guards, operation } from "../../platform/operation.ts";
 import { readBody } from "./json-schemas.ts";
 import { Problem } from "../../problem.ts";
+import type { ClassModels } from "../corpus/class-models.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
@@ -50,6 +51,7 @@ export interface ProteomeParts {
   own: OwnSearches;
   ownership: Ownership;
   featureFiles: FeatureFiles;
+  classModels: ClassModels;
 }
 
 const SEARCHES = "/api/scoring/proteome/searches";
@@ -183,7 +185,15 @@ async function open(
   const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
   options.requireWritable();
   const features = searchedFeatures(pattern, readEvidenceChoice(body), { files: featureFiles, classes });
-  const wanted = { corpus: { name, hash }, pattern, model, organism: organism?.trim() ?? null, features };
+  const classModel = body.ignoreClassModels ? undefined : options.classModels.forPattern(pattern, hash);
+  const wanted = {
+    corpus: { name, hash },
+    pattern,
+    model,
+    organism: organism?.trim() ?? null,
+    features,
+    classModel,
+  };
   const { key, headers } = ownership.claim(request);
   const computation = await client.call<string>({ do: "identify", request: wanted });
   // Recorded first: whoever cancels an equal search meanwhile must not stop this one.

@@ -50,7 +50,7 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
 
 type CommonFields = Pick<
   Static<typeof Submission>,
-  "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs" | "ignoreFeatures"
+  "patterns" | "motifClasses" | "allMotifClasses" | "scoringModel" | "homologs" | keyof EvidenceChoice
 >;
 
 /** All of a job but the protein. */

@@ -1,3 +1,4 @@
+import type { Knowledge } from "../../motif/index.ts";
 import type { NamedQuestion } from "./questions.ts";
 import type { Provenance } from "../table/provenance.ts";
 import { type Shard, shardRange } from "./shard-range.ts";
@@ -67,7 +68,7 @@ function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "pat
       last = { patterns: question.patterns, text: JSON.stringify(question.patterns) };
     patterns.update(last.text);
   }
-  const known = questions.map(({ knowledge = null }) => knowledge);
+  const known = questions.map(({ knowledge = null }) => knowledge && summarizeKnowledge(knowledge));
   return {
     queries: queries.digest("hex"),
     patterns: patterns.digest("hex"),
@@ -76,3 +77,9 @@ function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "pat
     }),
   };
 }
+
+/** Class models are long, and many questions have the same: their hashes tell as much. */
+const summarizeKnowledge = ({ classModels, ...others }: Knowledge) => [
+  others,
+  Object.entries(classModels ?? {}).map(([index, { hash }]) => [index, hash]),
+];

@@ -30,6 +30,8 @@ export class ClassModels {
   /** Models in use, by corpus; valid for one learning. */
   readonly #used = new Map<string, UsedModel[]>();
   #learned: number | undefined;
+  /** The models that were loaded last. */
+  #loaded: { key: string; models: ReturnType<typeof loadModels> } | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -45,12 +47,17 @@ export class ClassModels {
     return chosen.length === 0 ? undefined : Object.fromEntries(chosen);
   }
 
-  /** The models of these patterns, by index. */
-  forPatterns(
-    patterns: readonly PatternRequest[],
-    corpus: string,
-  ): Readonly<Record<number, ClassModel>> | undefined {
-    return loadModels(this.database, this.choose(patterns, corpus));
+  /** The model in use of a pattern. */
+  forPattern(pattern: PatternRequest, corpus: string): ClassModel | undefined {
+    return this.load(this.choose([pattern], corpus))?.[0];
+  }
+
+  /** Models from their hashes; many questions have the same. @throws Error if one was removed */
+  load(hashes: Readonly<Record<number, string>> | undefined) {
+    if (!hashes) return undefined;
+    const key = JSON.stringify(hashes);
+    if (this.#loaded?.key !== key) this.#loaded = { key, models: loadModels(this.database, hashes) };
+    return this.#loaded.models;
   }
 
   /** A model by its hash, or the one in use of a class; null if there is none. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import type { PatternRequest, ScoringModel } from "../../motif/index.ts";
+import type { ClassModel, PatternRequest, ScoringModel } from "../../motif/index.ts";
 import { PART, writeDurably } from "../../platform/durable-file.ts";
 import type { SearchedFeatures } from "../features/knowledge.ts";
 import type { ProteomeTable } from "./table.ts";
@@ -14,6 +14,8 @@ export interface SearchRequest {
   organism: string | null;
   /** Imported features that are evidence; absent without any. */
   features?: SearchedFeatures | undefined;
+  /** Model of the pattern's class; absent without one. */
+  classModel?: ClassModel | undefined;
 }
 
 /** An accepted search. */

@@ -1,4 +1,4 @@
-import type { PatternRequest, ProteomeMatch, ScoringModel } from "../../motif/index.ts";
+import type { ClassModel, PatternRequest, ProteomeMatch, ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { resultsInOrder } from "../jobs/task-results.ts";
 import type { CorpusInfo } from "../corpus/corpus.ts";
@@ -15,6 +15,8 @@ export interface ProteomeRequest {
   selection: ProteinSelection;
   /** Imported features that are evidence, and the data directory that has them; absent without any. */
   features?: FeaturesInUse | undefined;
+  /** Model of the pattern's class; absent without one. */
+  classModel?: ClassModel | undefined;
   /** Threads; the result does not depend on their number. */
   workers: number;
 }
@@ -36,7 +38,8 @@ const FIRST_PROTEINS = 16;
  * @throws Problem not_found without families; bad_corpus if a file was altered
  */
 export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
-  const { corpus, pattern, model, selection, features, workers } = request;
+  const { corpus, pattern, model, selection, features, classModel, workers } = request;
+  const motif = { pattern, model, classModel, features };
   const left = new Set(selectProteins(openedCorpus(corpus.path), selection));
   const tasks: MatchTask[] = [];
   let size = FIRST_PROTEINS;
@@ -45,7 +48,7 @@ export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<
     const selected = proteins.filter((protein) => left.delete(protein));
     for (let at = 0; at < selected.length; at += size, size *= 2) {
       const among = selected.slice(at, at + size);
-      tasks.push({ ticket: 0, corpusPath: corpus.path, families, among, pattern, model, features });
+      tasks.push({ ticket: 0, corpusPath: corpus.path, families, among, ...motif });
     }
   }
   if (tasks.length === 0)

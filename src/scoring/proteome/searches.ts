@@ -254,9 +254,19 @@ const organismProblem = (message: string): Problem =>
   new Problem("invalid_request", `organism: ${message}`, { fields: { organism: [message] } });
 
 /** An id that is equal for equal requests to the same families. */
-function makeId({ corpus, pattern, model, organism, features }: SearchRequest, path: string): string {
+function makeId(request: SearchRequest, path: string): string {
+  const { corpus, pattern, model, organism, features, classModel } = request;
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const identity = [corpus.hash, METHOD, families, pattern, model, organism, ...(features ? [features] : [])];
+  const identity = [
+    corpus.hash,
+    METHOD,
+    families,
+    pattern,
+    model,
+    organism,
+    ...(features ? [features] : []),
+    ...(classModel ? [classModel.hash] : []),
+  ];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
 }
 
@@ -326,13 +336,14 @@ class Search implements ProteomeSearch {
     this.state = "running";
     const { corpus, pattern, model, organism } = this.request;
     const selection = { organism: organism ?? undefined };
-    const { features } = this.request;
+    const { features, classModel } = this.request;
     const parts = find({
       corpus: { ...corpus, path: this.path },
       pattern,
       model,
       selection,
       features: features && { ...features, dataDirectory },
+      classModel,
       workers,
     });
     try {
