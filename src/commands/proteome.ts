@@ -180,6 +180,7 @@ async function search(call: Call): Promise<void> {
     pattern: motif,
     organism,
     queries: selection.names,
+    features: request.features,
   });
   await call.print(await printProteome(format, rows, withView(provenance, view)));
   call.warn(describeResult(table));

@@ -14,6 +14,7 @@ export type { ClassModel } from "./class-model.ts";
 export { shuffled } from "./random.ts";
 
 /** Knowledge beside the sequences that counts as evidence. */
+export { factsMatter } from "./knowledge.ts";
 export { markedResidue } from "./marked-residue.ts";
 export type {
   ClassFacts,

@@ -110,6 +110,20 @@ function sidesOf({ inside, outside }: KnownFeatures, place: Place): readonly Com
   return isIn(inside, place) ? ["inside"] : [];
 }
 
+/**
+ * True if facts about a class can count anywhere in a protein with these features; others need not be kept.
+ */
+export function factsMatter(
+  { compartments, phosphosite }: ClassFacts,
+  { inside, outside, phosphosites, compartments: found }: KnownFeatures,
+): boolean {
+  if (phosphosite && phosphosites.length > 0) return true;
+  const sides: (readonly Compartment[])[] = [found];
+  if (inside.length > 0) sides.push(["inside"]);
+  if (outside.length > 0) sides.push(["outside"]);
+  return sides.some((places) => excludes(places, compartments));
+}
+
 /** True if both are known and have nothing in common. */
 const excludes = (places: readonly Compartment[], partner: readonly Compartment[]): boolean =>
   places.length > 0 && partner.length > 0 && !partner.some((one) => places.includes(one));

@@ -214,7 +214,6 @@ function assemble<Source>(
     patterns: scored,
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
-    ...(knowledge.features && { featuresHash: knowledge.features.hash }),
     warnings: [
       ...choiceWarnings(options),
       ...familyWarnings(family),

@@ -236,7 +236,5 @@ export interface Prediction {
   alignment: FamilyAlignment;
   /** Newick, the query named `query`; empty without homologs. */
   tree: string;
-  /** SHA-256 of the known features that count as evidence; absent without any. */
-  featuresHash?: string;
   warnings: string[];
 }

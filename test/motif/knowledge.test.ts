@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type ClassFacts, featureEvidence, type KnownFeatures } from "../../src/motif/knowledge.ts";
+import {
+  type ClassFacts,
+  factsMatter,
+  featureEvidence,
+  type KnownFeatures,
+} from "../../src/motif/knowledge.ts";
 import { markedResidue } from "../../src/motif/marked-residue.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 
@@ -67,6 +72,16 @@ describe("evidence of known features", () => {
     ).toEqual({ phosphosite: -0.2 });
     expect(evidence({ domains: [[30, 40]] }, PHOSPHO)).toEqual({});
   });
+});
+
+test("facts matter only where a feature can make them count", () => {
+  const matters = (facts: ClassFacts, features: Partial<KnownFeatures>) =>
+    factsMatter(facts, { ...NONE, ...features });
+  expect(matters(INSIDE, { compartments: ["inside"], inside: [[1, 9]] })).toBe(false);
+  expect(matters(INSIDE, { compartments: ["inside", "outside"], outside: [[1, 9]] })).toBe(true);
+  expect(matters(INSIDE, { compartments: ["outside"] })).toBe(true);
+  expect(matters(PHOSPHO, { compartments: ["outside"] })).toBe(false);
+  expect(matters(PHOSPHO, { phosphosites: [3] })).toBe(true);
 });
 
 test.each([

@@ -1,10 +1,11 @@
-import type {
-  ClassFacts,
-  Compartment,
-  Knowledge,
-  KnownFeatures,
-  KnownSpan,
-  PatternRequest,
+import {
+  type ClassFacts,
+  type Compartment,
+  factsMatter,
+  type Knowledge,
+  type KnownFeatures,
+  type KnownSpan,
+  type PatternRequest,
 } from "../../motif/index.ts";
 import { findClassFacts } from "../corpus/class-facts.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
@@ -100,7 +101,9 @@ export function readKnowledge(
   classes: MotifClasses,
 ): Knowledge | undefined {
   const features = readKnownFeatures(files, query, identifier);
-  return features && { features, classes: findClassFacts(patterns, classes) };
+  if (!features) return undefined;
+  const facts = Object.entries(findClassFacts(patterns, classes));
+  return { features, classes: Object.fromEntries(facts.filter(([, one]) => factsMatter(one, features))) };
 }
 
 /** Imported features at the time of a request. */

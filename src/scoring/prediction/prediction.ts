@@ -366,7 +366,6 @@ export const ResultSchema = object(
     patterns: list(PatternSchema, "Patterns in the order of the request: expressions, then motif classes."),
     alignment: AlignmentSchema,
     tree: text("The query, named `query`, and its homologs in Newick notation; empty without homologs."),
-    featuresHash: Type.Optional(text("SHA-256 of the features that count as evidence; missing without any.")),
     warnings: list(Type.String(), caveats("the prediction")),
   },
   "The conservation of every match of every requested pattern.",

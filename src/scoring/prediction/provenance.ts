@@ -141,14 +141,17 @@ export const searchProvenance = ({
   pattern,
   organism,
   queries,
+  features,
   ...source
 }: Omit<Source, "method"> & {
   at: number;
   pattern: PatternRequest;
   organism?: string | null | undefined;
   queries?: string | undefined;
+  features?: { hash: string } | undefined;
 }): Provenance => ({
   ...fullProvenance({ labd: VERSION, date: printDay(at) }, { ...source, method: METHOD }),
+  features_sha256: features?.hash,
   organism: organism ?? undefined,
   patterns: [record(pattern)],
   queries_sha256: queries === undefined ? undefined : hash("sha256", queries),
