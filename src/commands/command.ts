@@ -47,7 +47,12 @@ export type Command = Named &
 
 /** The output streams of a command, and its standard input. */
 export interface Streams {
-  stdout: { write(chunk: string | Uint8Array, done?: () => void): unknown; isTTY?: boolean };
+  stdout: {
+    write(chunk: string | Uint8Array, done?: () => void): unknown;
+    isTTY?: boolean;
+    /** Width of the terminal in characters. */
+    columns?: number;
+  };
   stderr: { write(chunk: string): unknown; isTTY?: boolean };
 }
 
@@ -74,7 +79,7 @@ export class Call {
     readonly operands: readonly string[],
     private readonly given: ReadonlyMap<string, readonly string[]>,
     private readonly command: Command,
-    private readonly environment: Readonly<Record<string, string | undefined>>,
+    readonly environment: Readonly<Record<string, string | undefined>>,
     readonly streams: Streams,
   ) {}
 

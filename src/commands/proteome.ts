@@ -21,8 +21,10 @@ import {
   withView,
   withRowNotes,
 } from "../scoring/index.ts";
+import type { TableRow } from "../scoring/table/match-row.ts";
 import type { Call, Command } from "./command.ts";
 import { EVIDENCE_FLAGS, readEvidence, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import { chooseFormat, matchTable, TABLE_TEXT } from "./match-table.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
 import { parseShard } from "./shard-flag.ts";
@@ -30,7 +32,7 @@ import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd proteome --help.";
 const TABLE = MATCH_TABLES.proteome;
-const FORMATS = Object.keys(PROTEOME_FORMATS);
+const FORMATS = Object.keys(PROTEOME_FORMATS) as ProteomeFormatName[];
 const CORPUS = { "--corpus NAME": "Corpus by name or hash; by default the active one." };
 const SELECTION = {
   "--organism NAME":
@@ -76,8 +78,8 @@ export const proteome: Command = {
         ...EVIDENCE_FLAGS,
         ...viewFlags(TABLE),
         [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
-        [`--format ${FORMATS.join("|")}`]:
-          "Output format; the first is the default. JSON is one match per line.",
+        [`--format ${[...FORMATS, TABLE_TEXT].join("|")}`]:
+          "Output format; a table on terminals, otherwise the first is the default. JSON is one match per line.",
       },
       run: search,
     },
@@ -171,7 +173,7 @@ async function search(call: Call): Promise<void> {
   progress.clear();
   const { pattern: motif, source } = request;
   const rows = viewRows(TABLE, withRowNotes(table.rows, motif.name, source), view);
-  const format = (call.value("--format") ?? FORMATS[0]) as ProteomeFormatName;
+  const format = chooseFormat<ProteomeFormatName>(call, FORMATS[0]);
   const { corpus, organism } = { ...request, ...selection };
   const provenance = searchProvenance({
     at: Date.now(),
@@ -182,9 +184,17 @@ async function search(call: Call): Promise<void> {
     queries: selection.names,
     features: request.features,
   });
-  await call.print(await printProteome(format, rows, withView(provenance, view)));
+  await call.print(
+    format === TABLE_TEXT
+      ? matchTable(call, rows, ["protein", proteinText])
+      : await printProteome(format, rows, withView(provenance, view)),
+  );
   call.warn(describeResult(table));
 }
+
+/** `TP53 Homo sapiens P04637` */
+const proteinText = ({ protein }: TableRow): string =>
+  [protein?.gene, protein?.organism, protein?.accession].filter(Boolean).join(" ");
 
 function describeResult({ searched, missing, matching, rows }: ProteomeTable): string {
   const found = `${formatAmount(rows.length, "match", "matches")} in ${count(matching)} of ${formatAmount(searched, "protein", "proteins")}.`;

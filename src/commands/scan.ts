@@ -8,6 +8,7 @@ import {
   SCAN_FORMATS,
   type ScanFormatName,
   makeScan,
+  type NamedQuestion,
   type Provenance,
   runProvenance,
   scanPart,
@@ -25,12 +26,14 @@ import {
   chooseCorpus,
   LIKE_FLAGS,
   likeEvidence,
+  type Like,
   likePatterns,
   likeQuestions,
   likeView,
   readLike,
   reportDifferences,
 } from "./like.ts";
+import { chooseFormat, matchTable, proteinTable, TABLE_TEXT } from "./match-table.ts";
 import { namedBytes } from "./named-file.ts";
 import {
   isWorkbook,
@@ -55,6 +58,7 @@ const FORMATS = [...Object.keys(TABLE_FORMATS), ...Object.keys(SCAN_FORMATS)].fi
 export const scan: Command = {
   name: "scan",
   summary: "Scan proteins for all motif classes and rank the matches, without a server.",
+  operands: "[PROTEIN]…",
   flags: {
     "--fasta FILE": "Proteins to scan, plain or compressed with gzip or zstd; - reads standard input.",
     ...LIKE_FLAGS,
@@ -66,15 +70,16 @@ export const scan: Command = {
     "--joint":
       "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
     [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
-    [`--format ${FORMATS.join("|")}`]:
-      "Output format; the first is the default. JSON is one object per line.",
+    [`--format ${[...FORMATS, TABLE_TEXT].join("|")}`]:
+      "Output format; a table on terminals, otherwise the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
     "--resume": "Continue an interrupted --output file; proteins with results in it are not scanned again.",
   },
   settings: ["data_dir", "workers"],
   flagNames: { motifClasses: "--classes" },
   example:
-    "labd corpus add --sample\nlabd scan --fasta p53.fasta\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
+    "labd corpus add --sample\nlabd scan P04637\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
+    "PROTEIN is an accession, entry name or gene of the corpus, with a species where needed ('TP53 mouse'), or a sequence.\n" +
     "Homologs are searched once per protein. Matches are printed by z, the highest first. q is the expected\n" +
     "fraction of random matches among a match and those above it (Benjamini and Hochberg, over all matches of the\n" +
     "protein); stands_out says whether it is at most 0.05 or 0.2. q does not change the verdict, which follows\n" +
@@ -83,34 +88,21 @@ export const scan: Command = {
     "are CLV cleavage, DEG degron, DOC docking, LIG ligand, MOD modification, TRG targeting.",
   async run(call) {
     const like = await readLike(call);
-    const file = call.value("--fasta");
-    if (file === undefined && !like)
-      throw new Problem("usage", `labd scan needs --fasta FILE or --like FILE. ${HELP}`);
-    if (call.has("--resume") && !call.has("--output"))
-      throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
-    if (call.has("--resume") && call.has("--joint"))
-      throw new Problem(
-        "usage",
-        `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
-      );
+    checkFlags(call, like !== null);
     const view = likeView(readView(call, TABLE, HELP), like);
-    const format = (call.value("--format") ?? "tsv") as ScanFormatName;
+    const format = chooseFormat<ScanFormatName>(call, "tsv");
     if (isWorkbook(format)) refuseParts(call, HELP);
     const scoringModel =
       (call.value("--model") as ScoringModel | undefined) ?? like?.provenance.model ?? SCORING_MODELS[0];
     const options = like?.provenance.options;
+    const file = call.value("--fasta");
     const fasta = file === undefined ? null : await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;
     const evidence = likeEvidence(call, like);
     return withScoring(call, async (scoring, _, { workers }) => {
       const corpus = chooseCorpus(call, scoring, like);
       const names = splitList(call.value("--classes") ?? "");
-      const areChosen = table !== null || names.length > 0;
-      const recorded = areChosen ? undefined : likePatterns(like);
-      const scanned = (): PatternRequest[] => scoring.readScannedClasses({ table, names });
-      const read = fasta
-        ? scoring.readSequences({ fasta, patterns: [], motifClasses: [], recorded: recorded ?? scanned() })
-        : likeQuestions(like!, areChosen ? scanned() : recorded);
+      const read = readQuestions(call, scoring, { fasta, table, names, like, corpus });
       const questions = scoring.knowledge.addTo(read, evidence);
       warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion(corpus ?? undefined);
@@ -133,7 +125,10 @@ export const scan: Command = {
         ...(view.order === undefined ? [] : [view.order]),
         ...(options ? [options] : []),
       ];
-      const output = chooseOutput(call, sha256(JSON.stringify(identity), fasta ?? like!.file));
+      const output = chooseOutput(
+        call,
+        sha256(JSON.stringify(identity), fasta ?? like?.file ?? call.operands.join("\n")),
+      );
       const progress = progressLine(call.streams.stderr);
       const results = scoring.scoreQuestions(questions, {
         scoringModel,
@@ -151,8 +146,51 @@ export const scan: Command = {
   },
 };
 
+/** @throws Problem usage for flags that do not go together */
+function checkFlags(call: Call, hasLike: boolean): void {
+  const hasFile = call.has("--fasta");
+  const isNamed = call.operands.length > 0;
+  if (!hasFile && !hasLike && !isNamed)
+    throw new Problem("usage", `labd scan needs --fasta FILE, --like FILE or proteins. ${HELP}`);
+  if (isNamed && (hasFile || hasLike))
+    throw new Problem("usage", `Proteins cannot be combined with --fasta or --like. ${HELP}`);
+  if (call.has("--resume") && !call.has("--output"))
+    throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
+  if (call.has("--resume") && call.has("--joint"))
+    throw new Problem(
+      "usage",
+      `--joint needs the matches of all proteins: --resume does not go with it. ${HELP}`,
+    );
+}
+
+/** Proteins of the command line or a file, or those of --like, with the classes to test. */
+function readQuestions(
+  call: Call,
+  scoring: Scoring,
+  of: {
+    fasta: Uint8Array | null;
+    table: Uint8Array | null;
+    names: string[];
+    like: Like | null;
+    corpus: CorpusInfo | null;
+  },
+): readonly NamedQuestion[] {
+  const { fasta, table, names, like, corpus } = of;
+  const areChosen = table !== null || names.length > 0;
+  const recorded = areChosen ? undefined : likePatterns(like);
+  const scanned = (): PatternRequest[] => scoring.readScannedClasses({ table, names });
+  if (call.operands.length > 0) {
+    const { questions, ambiguous } = scoring.readNamed(call.operands, scanned(), corpus);
+    for (const message of ambiguous) call.warn(message);
+    return questions;
+  }
+  return fasta
+    ? scoring.readSequences({ fasta, patterns: [], motifClasses: [], recorded: recorded ?? scanned() })
+    : likeQuestions(like!, areChosen ? scanned() : recorded);
+}
+
 interface ScanPrinting extends Printing {
-  format: ScanFormatName;
+  format: ScanFormatName | typeof TABLE_TEXT;
   view: TableView;
   corpus: CorpusInfo | null;
 }
@@ -171,6 +209,7 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
     const last = () => (joint ? [joint.part(view)] : []);
     return printWorkbook(call, TABLE, { results, toPart, last, output, shown, provenance });
   }
+  if (format === TABLE_TEXT) return printTables(call, printing, annotated, joint);
   const { head, printPart } = textPrinter(format, provenance);
   const print = (scored: Scored): string => {
     if (joint) joint.add(null, annotated(scored));
@@ -182,6 +221,28 @@ function printScans(call: Call, scoring: Scoring, printing: ScanPrinting): Promi
     return printPart ? printPart(joint.part(view)) : `${JSON.stringify(joint.object(view))}\n`;
   };
   return printScored(call, results, { head, print, tail }, output, shown);
+}
+
+/** Prints tables for people. */
+function printTables(
+  call: Call,
+  { results, view, output, shown }: ScanPrinting,
+  annotated: ReturnType<Scoring["annotator"]>,
+  joint: JointScan | null,
+): Promise<void> {
+  const print = (scored: Scored): string => {
+    if (!joint) return proteinTable(call, scored, scanPart(annotated(scored), view).rows);
+    joint.add(null, annotated(scored));
+    return "";
+  };
+  const tail = (): string =>
+    joint
+      ? matchTable(call, joint.part(view).rows, [
+          "protein, motif",
+          ({ query, motif }) => `${query}, ${motif}`,
+        ])
+      : "";
+  return printScored(call, results, { head: "", print, tail }, output, shown);
 }
 
 /** The head of a text format, and its printer of parts; JSON has neither. */

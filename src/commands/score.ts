@@ -35,6 +35,7 @@ import {
   readLike,
   reportDifferences,
 } from "./like.ts";
+import { chooseFormat, proteinTable, TABLE_TEXT } from "./match-table.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import {
   isWorkbook,
@@ -52,12 +53,16 @@ import { withScoring } from "./with-data.ts";
 
 /** Sources of queries, of which exactly one is given. */
 const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
+/** Proteins in the command line itself. */
+const PROTEINS = "PROTEIN";
+type Source = (typeof SOURCES)[number] | typeof PROTEINS;
 const HELP = "See labd score --help.";
 const TABLE = MATCH_TABLES.result;
 
 export const score: Command = {
   name: "score",
   summary: "Score motif matches in sequences against the active corpus, without a server.",
+  operands: "[PROTEIN]…",
   flags: {
     "--fasta FILE": "Sequences to score, plain or compressed with gzip or zstd; - reads standard input.",
     "--alignment FILE":
@@ -80,8 +85,8 @@ export const score: Command = {
     "--max-homologs 1-100": "Number of homologs; by default 100.",
     ...EVIDENCE_FLAGS,
     ...viewFlags(TABLE),
-    [`--format ${SCORE_FORMATS.join("|")}`]:
-      "Output format; the first is the default. JSON is one object per line.",
+    [`--format ${[...SCORE_FORMATS, TABLE_TEXT].join("|")}`]:
+      "Output format; a table on terminals, otherwise the first is the default. JSON is one object per line.",
     "--output FILE": "File to write instead of standard output; it must not exist.",
     "--resume": "Continue an interrupted --output file; queries with results in it are not scored again.",
     "--shard I/N":
@@ -97,7 +102,8 @@ export const score: Command = {
     minIdentity: "--min-identity",
   },
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch genes.txt --elm LIG_SH3_1 --skip-invalid\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
+    "labd corpus add --sample\nlabd score TP53 --pattern 'F...W..[LIV]'\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch genes.txt --elm LIG_SH3_1 --skip-invalid\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
+    "PROTEIN is an accession, entry name or gene of the corpus, with a species where needed ('TP53 mouse'), or a sequence.\n" +
     "Matches of a query are printed by z, the highest first. verdict is all evidence in words (by overall_p);\n" +
     "conservation is conservation alone (cs, expected, p). overall_verdict is the earlier name of verdict. kept counts\n" +
     "homologs with the match in place, nearby those that have it only within ten residues. With fewer than three\n" +
@@ -112,12 +118,16 @@ export const score: Command = {
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const request = readRequest(call, like);
     if (isWorkbook(request.format)) refuseParts(call, HELP);
-    if (isLimited(request.view) && (shard || !(request.format in TABLE_FORMATS)))
+    const isTable = request.format === TABLE_TEXT || request.format in TABLE_FORMATS;
+    if (shard && request.format === TABLE_TEXT)
+      throw new Problem("usage", `--format table is not for --shard. ${HELP}`);
+    if (isLimited(request.view) && (shard || !isTable))
       throw new Problem(
         "usage",
         `Filters of matches and --order are for tables, and not for --shard. Choose another --format. ${HELP}`,
       );
-    const text = source === "--like" ? new Uint8Array() : await readText(call.value(source)!);
+    const isFile = source !== "--like" && source !== PROTEINS;
+    const text = isFile ? await readText(call.value(source)!) : Buffer.from(call.operands.join("\n"));
     return withScoring(call, (scoring, _, config) =>
       source === "--alignment"
         ? scoreAlignment(call, scoring, { ...request, text })
@@ -132,7 +142,7 @@ interface Request {
   evidence: EvidenceChoice;
   scoringModel: ScoringModel;
   options: Partial<Options>;
-  format: ScoreFormatName;
+  format: ScoreFormatName | typeof TABLE_TEXT;
   input: { patterns: string[]; motifClasses: string[] };
 }
 
@@ -143,7 +153,7 @@ function readRequest(call: Call, like: Like | null): Request {
     view: likeView(readView(call, TABLE, HELP), like),
     evidence: likeEvidence(call, like),
     scoringModel: (call.value("--model") as ScoringModel | undefined) ?? model ?? SCORING_MODELS[0],
-    format: (call.value("--format") ?? SCORE_FORMATS[0]) as ScoreFormatName,
+    format: chooseFormat<ScoreFormatName>(call, SCORE_FORMATS[0]),
     options: { exhaustive: call.has("--exhaustive"), ...options, ...readChoice(call) },
     input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
   };
@@ -222,6 +232,10 @@ function printAll(
     const toPart = (scored: Scored) => scoredPart(withNotes(scored), view);
     return printWorkbook(call, TABLE, { results, toPart, ...printing });
   }
+  if (format === TABLE_TEXT) {
+    const print = (scored: Scored) => proteinTable(call, scored, scoredPart(withNotes(scored), view).rows);
+    return printScored(call, results, { head: "", print, tail: () => "" }, output, shown);
+  }
   const { head, print, tail } = seriesPrinter(format, view, provenance);
   const printer = { head, print: (scored: Scored) => print(withNotes(scored)), tail: () => tail };
   return printScored(call, results, printer, output, shown);
@@ -235,6 +249,11 @@ function readQuestions(
   corpus: CorpusInfo | null,
 ): readonly NamedQuestion[] {
   const patterns = hasPatterns(input) ? scoring.readPatterns(input) : likePatterns(like);
+  if (call.operands.length > 0) {
+    const named = scoring.readNamed(call.operands, patterns ?? [], corpus);
+    for (const message of named.ambiguous) call.warn(message);
+    return named.questions;
+  }
   if (call.has("--fasta")) return scoring.readSequences({ fasta: text, ...input, recorded: patterns });
   if (like && !call.has("--batch")) return likeQuestions(like, patterns);
   const how = { patterns, skipInvalid: call.has("--skip-invalid") };
@@ -292,12 +311,13 @@ async function scoreQueries(
     await printAll(call, scoring, { ...printing, corpus: used });
     return reportDifferences(call, like, provenance);
   }
-  const { head, print, tail } = seriesPrinter(format);
+  const series = format as ScoreFormatName;
+  const { head, print, tail } = seriesPrinter(series);
   const printer = {
-    head: head + beginningLine(format, { ...beginning, provenance }),
+    head: head + beginningLine(series, { ...beginning, provenance }),
     // Without features, since machines that compute shards may have other features.
     print,
-    tail: (digest: string) => endLine(format, { end: shard.shard, sha256: digest }) + tail,
+    tail: (digest: string) => endLine(series, { end: shard.shard, sha256: digest }) + tail,
   };
   await printScored(call, results, printer, output, progress.clear);
   return reportDifferences(call, like, provenance);
@@ -316,13 +336,18 @@ function isDone(path: string, beginning: ShardBeginning): boolean {
   );
 }
 
-function chooseSource(call: Call, like: Like | null): (typeof SOURCES)[number] | "--like" {
-  const given = SOURCES.filter((flag) => call.has(flag));
+function givenSources(call: Call): Source[] {
+  const flags = SOURCES.filter((flag) => call.has(flag));
+  return call.operands.length > 0 ? [PROTEINS, ...flags] : flags;
+}
+
+function chooseSource(call: Call, like: Like | null): Source | "--like" {
+  const given = givenSources(call);
   if (given.length === 0 && like) return "--like";
   if (given.length === 0)
     throw new Problem(
       "usage",
-      `labd score needs --fasta FILE, --alignment FILE, --batch FILE or --like FILE. ${HELP}`,
+      `labd score needs --fasta FILE, --alignment FILE, --batch FILE, --like FILE or proteins. ${HELP}`,
     );
   if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} cannot be combined. ${HELP}`);
   if (given[0] === "--alignment" && Object.keys(readChoice(call)).length > 0)

@@ -20,7 +20,7 @@ import {
   readSequences,
   type ScannedClasses,
 } from "./batch/questions.ts";
-import { type BatchTableOptions, readBatch } from "./batch/batch-table.ts";
+import { type BatchTableOptions, readBatch, readNamed } from "./batch/batch-table.ts";
 import { Batches } from "./batch/batches.ts";
 import {
   type AlignmentRequest,
@@ -191,6 +191,9 @@ export async function openScoring(options: ScoringOptions) {
     /** Reads a table of proteins and patterns, or a list of proteins, likewise. */
     readBatch: (table: string | Uint8Array, how?: BatchTableOptions, used?: CorpusInfo | null) =>
       readBatch(table, corpora.open(used ?? undefined), reading, how),
+    /** Reads proteins that are named in arguments. @throws Problem invalid_request with near misses */
+    readNamed: (names: readonly string[], patterns: PatternRequest[], used?: CorpusInfo | null) =>
+      readNamed(names, corpora.open(used ?? undefined), reading, patterns),
     /** Scores them in order, on threads of their own. */
     scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
       scoreQuestions(questions, how, corpora),

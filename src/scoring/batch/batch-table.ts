@@ -8,6 +8,8 @@ import {
 } from "../../motif/index.ts";
 import { commonCode, Problem } from "../../problem.ts";
 import { readExpression, readMotifClass } from "../corpus/patterns.ts";
+import { findProteins } from "../corpus/find-proteins.ts";
+import type { ProteinObject } from "../prediction/prediction.ts";
 import { type ReadingContext, requireLength } from "../jobs/job-request.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { type NamedQuestion, utf8 } from "./questions.ts";
@@ -50,7 +52,7 @@ export function readBatch(
   const faults: Problem[] = [];
   for (const row of rows) {
     try {
-      reader.read(row);
+      reader.read(row, `Batch line ${row.line} (“${printable(row.query)}”)`);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       faults.push(
@@ -65,6 +67,37 @@ export function readBatch(
     ambiguous: reader.ambiguous,
   };
 }
+
+/**
+ * Proteins by accession, entry name or gene, perhaps with a species (`TP53 mouse`), or sequences; each is a question for the
+ * same patterns. @throws Problem invalid_request that offers near misses
+ */
+export function readNamed(
+  names: readonly string[],
+  corpus: Corpus,
+  context: ReadingContext,
+  patterns: PatternRequest[],
+): Omit<BatchTable, "skipped"> {
+  const reader = new BatchReader(corpus, context, patterns);
+  for (const [i, name] of names.entries()) {
+    try {
+      reader.read({ line: i + 1, text: name, query: name.trim(), pattern: null }, `“${printable(name)}”`);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const near = findProteins(corpus, name, 3);
+      const offers = [...near.results, ...near.near].slice(0, 3).map(nameProtein).join("; ");
+      const quote =
+        names.length > 1 ? ` Quote a name with its species: "${printable(names.join(" "))}".` : "";
+      const end = quote + (offers === "" ? "" : ` Did you mean ${offers}?`);
+      throw new Problem(error.code, `${printable(name)}: ${error.reason}${end}`, { cause: error });
+    }
+  }
+  return { questions: [...reader.questions.values()], ambiguous: reader.ambiguous };
+}
+
+/** `P04637 (TP53, Homo sapiens)` */
+const nameProtein = ({ accession, gene, entryName, organism }: ProteinObject): string =>
+  `${accession} (${[gene ?? entryName, organism].filter(Boolean).join(", ")})`;
 
 /** A line of text that is shown to people. */
 const printable = (text: string): string => {
@@ -112,28 +145,28 @@ class BatchReader {
     this.#common = common ?? [];
   }
 
-  /** @throws Problem whose message begins with the column */
-  read({ line, query, pattern }: Row): void {
+  /** @param place of the row, for messages. @throws Problem whose message begins with the column */
+  read({ query, pattern }: Row, place: string): void {
     if (query === "")
       throw new Problem("invalid_request", "empty; expected an accession, a gene or a sequence.", QUERY);
     const found = pattern === null ? null : this.#pattern(pattern);
-    const question = this.questions.get(query) ?? this.#question(query, line);
+    const question = this.questions.get(query) ?? this.#question(query, place);
     this.questions.set(query, question);
     if (found) question.patterns.push(found);
     else question.patterns = this.#common;
   }
 
-  #question(query: string, line: number): NamedQuestion {
-    const { sequence, description } = this.#query(query, line);
+  #question(query: string, place: string): NamedQuestion {
+    const { sequence, description } = this.#query(query, place);
     requireLength(sequence.length, this.context.maxQueryLength, ["query"]);
     return { name: query, description, sequence, patterns: [] };
   }
 
-  #query(query: string, line: number): Pick<NamedQuestion, "sequence" | "description"> {
+  #query(query: string, place: string): Pick<NamedQuestion, "sequence" | "description"> {
     const { corpus } = this;
     const [index, ...others] = proteinsNamed(corpus, query);
     if (index !== undefined) {
-      if (others.length > 0) this.ambiguous.push(this.#choice(query, line, index, others.length));
+      if (others.length > 0) this.ambiguous.push(this.#choice(query, place, index, others.length));
       const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
       return { sequence: decode(residues), description: corpus.description(index) };
     }
@@ -146,10 +179,10 @@ class BatchReader {
     throw new Problem("invalid_request", reason, QUERY);
   }
 
-  #choice(query: string, line: number, index: number, others: number): string {
+  #choice(query: string, place: string, index: number, others: number): string {
     const { accession, organism } = this.corpus.identity(index);
     const protein = organism === null ? accession : `${accession} of ${organism}`;
-    return `Batch line ${line} (“${printable(query)}”): scored is ${protein}; ${others} more proteins have this name. Add the species to choose another: “${printable(query.split(/\s/)[0])} mouse”.`;
+    return `${place}: scored is ${protein}; ${others} more proteins have this name. Add the species to choose another: “${printable(query.split(/\s/)[0])} mouse”.`;
   }
 
   #pattern(pattern: string): PatternRequest {
