@@ -7,6 +7,9 @@
 import { join } from "node:path";
 import { findMatches, lookaroundTable, findMatchPath } from "../../src/motif/automaton-matches.ts";
 import { computeContributions, type Evidence, computeEvidence } from "../../src/motif/evidence.ts";
+import { findClassMatches, listColumns } from "../../src/motif/class-examples.ts";
+import { MIN_INSTANCES } from "../../src/motif/class-learning.ts";
+import type { Family } from "../../src/motif/divergence.ts";
 import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
 import type { Statistic } from "../../src/motif/null-model.ts";
 import { computePValue } from "../../src/motif/p-value.ts";
@@ -34,6 +37,7 @@ import {
   readCases,
 } from "./benchmark-data.ts";
 import { seededRandom } from "../../src/motif/random.ts";
+import { type FoldMatch, learnFolds, zWithModel } from "./class-folds.ts";
 import { onThreads } from "./threads.ts";
 
 const TIMES = 400;
@@ -47,6 +51,10 @@ interface Scored {
   homologs: number;
   terms: NonNullable<Evidence["terms"]>;
   scores: Record<string, number>;
+  /** Window and contributions for class models; null if the match has none. */
+  match: FoldMatch | null;
+  /** Random matches of classes in the protein, from which class models are learned. */
+  others: [motifClass: string, match: FoldMatch][];
   /** Discontinuous; of the conservation (1 if it cannot be judged) and of all evidence. */
   pValues: { conservation: number; overall: number };
 }
@@ -89,6 +97,8 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
     return [
       {
         case: one,
+        match: findFoldMatch(family, one),
+        others: one === cases[0] ? randomMatchesIn(family, accession, cases) : [],
         group: accession,
         homologs,
         terms,
@@ -105,6 +115,59 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
       },
     ];
   });
+}
+
+/** The match of a case, with what a class model needs. */
+function findFoldMatch(family: Family, one: Case): FoldMatch | null {
+  const pattern = parsePattern(one.expression, "elm");
+  const found = findClassMatches(family, pattern, listColumns(pattern.automaton));
+  const match = found.find(({ start }) => start === one.start + 1);
+  return match ? { ...match, isTrue: one.isTrue, family: one.accession } : null;
+}
+
+/** Every CLASS_SHARE-th protein has its random matches of a class scored. */
+const CLASS_SHARE = 6;
+
+function randomMatchesIn(family: Family, accession: string, own: readonly Case[]): Scored["others"] {
+  const known = new Set(
+    own.filter(({ isTrue }) => isTrue).map(({ motifClass, start }) => `${motifClass} ${start + 1}`),
+  );
+  return learnable
+    .filter(({ name }) => Bun.hash.crc32(`${accession} ${name}`) % CLASS_SHARE === 0)
+    .flatMap(({ name, pattern, columns }) =>
+      findClassMatches(family, pattern, columns)
+        .filter(({ start }) => !known.has(`${name} ${start}`))
+        .map((match): Scored["others"][number] => [name, { ...match, isTrue: false, family: accession }]),
+    );
+}
+
+const WITH_MODELS = "z, class models of other families";
+
+/** z with models of classes that are learned from all families but those of the row's fold. */
+function addModelScores(rows: readonly Scored[]): void {
+  const byClass = Map.groupBy(
+    rows.flatMap((row) => [
+      ...(row.match && row.case.isTrue ? [[row.case.motifClass, row.match] as const] : []),
+      ...row.others,
+    ]),
+    ([name]) => name,
+  );
+  let models = 0;
+  const modelFor = new Map<string, ReturnType<typeof learnFolds>["modelFor"]>();
+  for (const { name, columns } of learnable) {
+    const examples = (byClass.get(name) ?? []).map(([, match]) => match);
+    for (const match of examples) match.family = familyNames.get(match.family) ?? match.family;
+    const folds = learnFolds(examples, columns, FOLDS);
+    models += folds.learned;
+    modelFor.set(name, folds.modelFor);
+  }
+  for (const row of rows) {
+    if (row.match) row.match.family = familyNames.get(row.group) ?? row.group;
+    const model = row.match && (modelFor.get(row.case.motifClass)?.(row.match) ?? null);
+    row.scores[WITH_MODELS] =
+      row.match && model ? zWithModel(row.match, model) : row.scores["z discontinuous"];
+  }
+  console.log(`${models} models of ${learnable.length} classes, each of all families but those of one fold`);
 }
 
 type Value = (one: Scored) => number;
@@ -266,6 +329,14 @@ const readLength = (accession: string): number => {
   const at = corpus.findAccession(accession);
   return at < 0 ? 0 : corpus.offsets[at + 1] - corpus.offsets[at];
 };
+const instances = Map.groupBy(
+  cases.filter(({ isTrue, parts }) => isTrue && !parts.includes("K")),
+  ({ motifClass }) => motifClass,
+);
+const learnable = [...instances]
+  .filter(([, some]) => some.length >= MIN_INSTANCES)
+  .map(([name, [{ expression }]]) => ({ name, pattern: parsePattern(expression, "elm") }))
+  .map(({ name, pattern }) => ({ name, pattern, columns: listColumns(pattern.automaton) }));
 const tasks = [...Map.groupBy(cases, ({ accession }) => accession)]
   .map(([accession, ofProtein]) => ({ accession, cases: ofProtein }))
   .sort((a, b) => readLength(a.accession) - readLength(b.accession));
@@ -283,6 +354,7 @@ if (scored.length < 1000) throw new Error(`${scored.length} matches scored: at l
 const familyNames = groupByHomology(corpus, [...new Set(scored.map(({ group }) => group))]);
 if (process.argv[2] === "write") await writeShapes(scored);
 else {
+  addModelScores(scored);
   addHeldOutScores(scored);
   printScores(
     "at least 3 homologs",
