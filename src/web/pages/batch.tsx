@@ -47,7 +47,8 @@ function NewBatch() {
       ...(sequence !== null && name !== "" && { identifier: name }),
       ...(line !== undefined && { line }),
     }));
-    const body = { proteins, patterns: filled, motifClasses: [...classes], scoringModel: model };
+    const motifs = { patterns: filled, motifClasses: [...classes], scoringModel: model };
+    const body = { proteins, ...motifs, ...of.evidence };
     const batch = await call("POST /api/scoring/batches", { body });
     proteinDraft.keep("");
     navigate(`/batch/${batch.id}`);

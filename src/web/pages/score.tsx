@@ -66,6 +66,7 @@ function Score() {
       patterns: filled,
       motifClasses: classes,
       scoringModel: model,
+      ...of.evidence,
     };
     const job = await submitJob(body);
     rememberJob(job.id, [shortJobTitle(job), ...classes, ...filled].join(" · "));

@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { DataLink } from "../components/data-link.tsx";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
-import { SelectField } from "../components/field.tsx";
+import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, type useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
@@ -22,6 +22,7 @@ export function useScoreInput(query: URLSearchParams) {
   const [model, setModel] = useState<Model>(
     query.get("model") === "discontinuous" ? "discontinuous" : "continuous",
   );
+  const [usesModels, setUsesModels] = useState(true);
   const input = readProtein(text);
   const entries = input.kind === "proteins" ? input.entries : [];
   const filled = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
@@ -44,6 +45,10 @@ export function useScoreInput(query: URLSearchParams) {
     filled,
     model,
     setModel,
+    usesModels,
+    setUsesModels,
+    /** Fields of a submission that leave out evidence. */
+    evidence: usesModels ? {} : { ignoreClassModels: true },
     requireInput,
   };
 }
@@ -105,6 +110,7 @@ export function ScoreForm(props: {
               { value: "discontinuous", name: "Discontinuous: whether homologs keep the match" },
             ]}
           />
+          <ClassModelChoice checked={of.usesModels} onChange={of.setUsesModels} />
         </Card>
         <Card title="Motifs">
           <MotifChooser
@@ -138,6 +144,13 @@ export function ScoreForm(props: {
       {props.children}
     </form>
   );
+}
+
+/** Applies class models or leaves them out; absent if no class has one. */
+function ClassModelChoice(props: { checked: boolean; onChange: (checked: boolean) => void }) {
+  const { value } = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
+  if (!value?.results.some(({ model }) => model)) return null;
+  return <Checkbox label="Use what known instances tell about their motif classes" {...props} />;
 }
 
 /** True if it is known that no corpus is in use. */
