@@ -17,7 +17,8 @@ export function unzipAll(bytes: Uint8Array): Map<string, Buffer> {
       throw new Error(`${name} is damaged`);
     if (found.has(name)) throw new Error(`${name} is there twice`);
     found.set(name, content);
-    at += 46 + length;
+    // Java adds extra fields.
+    at += 46 + length + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
   }
   if (at !== end) throw new Error("the directory does not end where it should");
   return found;

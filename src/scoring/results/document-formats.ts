@@ -4,7 +4,14 @@ import { escapeAttribute, XML_DECLARATION } from "../prediction/xml-text.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import type { FileFormat } from "../table/table-formats.ts";
-import { printA3m, printAlignedFasta, printNewick, printStockholm } from "./result-alignment.ts";
+import { printJalviewAnnotations, printJalviewFeatures } from "./jalview-files.ts";
+import {
+  printA3m,
+  printAlignedFasta,
+  printClustal,
+  printNewick,
+  printStockholm,
+} from "./result-alignment.ts";
 
 /** A format of one prediction that is no table. */
 export interface DocumentFormat extends FileFormat {
@@ -53,6 +60,14 @@ export const DOCUMENT_FORMATS = {
       "The whole alignment from which the scores were computed: query first, insertions in lower case.",
     print: printA3m,
   },
+  clustal: {
+    title: "Clustal",
+    contentType: "text/x-clustal; charset=utf-8",
+    aliases: ["text/clustal"],
+    extension: "aln",
+    sentence: "The whole alignment; `match` selects the columns of one match.",
+    print: printClustal,
+  },
   newick: {
     title: "Newick",
     contentType: "text/x-nh; charset=utf-8",
@@ -60,6 +75,22 @@ export const DOCUMENT_FORMATS = {
     extension: "nwk",
     sentence: "The tree of the homologs and the query, with the names of alignments.",
     print: printNewick,
+  },
+  "jalview-features": {
+    title: "Jalview features",
+    contentType: "text/x-jalview-features; charset=utf-8",
+    aliases: [],
+    extension: "features",
+    sentence: "The matches by verdict, to load onto an alignment in Jalview.",
+    print: printJalviewFeatures,
+  },
+  "jalview-annotations": {
+    title: "Jalview annotations",
+    contentType: "text/x-jalview-annotations; charset=utf-8",
+    aliases: [],
+    extension: "annotations",
+    sentence: "Conservation, disorder and order of each residue, to load onto an alignment in Jalview.",
+    print: printJalviewAnnotations,
   },
   xml: {
     title: "XML",

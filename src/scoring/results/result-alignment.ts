@@ -85,7 +85,7 @@ function align(rows: Slot[][]): { rows: string[]; reference: string } {
 }
 
 /** Names of the query and its homologs that all formats allow; duplicates get a number. */
-function rowNames({ identifier, prediction }: PredictionReport): string[] {
+export function rowNames({ identifier, prediction }: PredictionReport): string[] {
   const taken = new Set<string>();
   return [queryName(identifier), ...prediction.homologs.map(({ accession }) => accession)].map((name) => {
     const plain = name.replace(/[^A-Za-z0-9_.:|+-]/g, "_").slice(0, 200) || "_";
@@ -96,8 +96,9 @@ function rowNames({ identifier, prediction }: PredictionReport): string[] {
   });
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters would break the line
-const line = (text: string): string => text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]+/g, " ");
+export const oneLine = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- control characters would break the line
+  text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]+/g, " ");
 
 type Labelled = readonly [label: string, text: string];
 
@@ -136,7 +137,10 @@ export function printStockholm(report: PredictionReport, only?: number): string 
       .map((one) => matchStockholm(report, one))
       .join("");
   const about = report.prediction.patterns.flatMap((pattern) =>
-    pattern.matches.map((match): Labelled => ["CC", `${describePlace(pattern, match)}: ${describe(match)}`]),
+    pattern.matches.map((match): Labelled => [
+      "CC",
+      `${describePlace(pattern, match)}: ${describeMatch(match)}`,
+    ]),
   );
   const { rows, reference, marks } = whole;
   return stockholm({
@@ -166,7 +170,7 @@ const matchStockholm = (
     about: [
       ["ID", `match_${number}`],
       ["DE", `${describePlace(pattern, match)} of ${queryName(report.identifier)}`],
-      ["CC", describe(match)],
+      ["CC", describeMatch(match)],
       ...origin(report),
     ],
     homologs: rows,
@@ -198,7 +202,7 @@ function stockholm(of: {
     Math.max(...[...of.rows, ...columns, ["#=GC conservation"]].map(([label]) => label.length)) + 2;
   return [
     "# STOCKHOLM 1.0",
-    ...of.about.map(([feature, text]) => `#=GF ${feature}   ${line(text)}`),
+    ...of.about.map(([feature, text]) => `#=GF ${feature}   ${oneLine(text)}`),
     ...of.homologs.flatMap(({ name, homolog, state }) =>
       homolog === null ? [] : remarks(name, homolog, state),
     ),
@@ -210,7 +214,7 @@ function stockholm(of: {
 }
 
 /** The verdict, the conservation in words, and their numbers. */
-function describe(match: MatchScore): string {
+export function describeMatch(match: MatchScore): string {
   const print = (value: number | null): string => printDecimal(value) || "none";
   return (
     `${match.verdict}: z ${print(match.z)}, p ${printBounded(match.overallPValue, match.overallPValueIs) || "none"}; ` +
@@ -228,7 +232,7 @@ function remarks(name: string, homolog: Homolog, state: string): string[] {
   ];
   return features
     .filter(([, text]) => text.trim() !== "")
-    .map(([feature, text]) => `#=GS ${name} ${feature} ${line(text)}`);
+    .map(([feature, text]) => `#=GS ${name} ${feature} ${oneLine(text)}`);
 }
 
 function tenths({ conservation }: MatchScore, reference: string): string {
@@ -261,14 +265,14 @@ export function printA3m(report: PredictionReport): string {
     ...homologs.map(describeProtein),
   ];
   return [alignment.query, ...alignment.rows]
-    .map((row, i) => `>${names[i]} ${line(about[i])}`.trimEnd() + `\n${row}\n`)
+    .map((row, i) => `>${names[i]} ${oneLine(about[i])}`.trimEnd() + `\n${row}\n`)
     .join("");
 }
 
 /** Aligned FASTA, upper case and `-` only, with rows of equal length: the whole alignment, or the columns of one match. */
 export function printAlignedFasta(report: PredictionReport, only?: number): string {
   const print = (name: string, about: string, text: string): string =>
-    `>${name} ${line(about)}`.trimEnd() + `\n${text.toUpperCase().replaceAll(".", "-")}\n`;
+    `>${name} ${oneLine(about)}`.trimEnd() + `\n${text.toUpperCase().replaceAll(".", "-")}\n`;
   const whole = only === undefined ? wholeAlignment(report) : null;
   if (whole)
     return whole.rows
@@ -281,6 +285,23 @@ export function printAlignedFasta(report: PredictionReport, only?: number): stri
       ),
     )
     .join("");
+}
+
+/** Residues of each row in a line of Clustal. */
+const CLUSTAL_LINE = 60;
+
+/** Clustal (Larkin MA et al. (2007) Bioinformatics 23:2947): the whole alignment, or the columns of one match. */
+export function printClustal(report: PredictionReport, only?: number): string {
+  const whole = only === undefined ? wholeAlignment(report) : null;
+  const { rows } = whole ?? listAlignments(report, only ?? 1)[0] ?? { rows: [] };
+  const width = Math.max(0, ...rows.map(({ name }) => name.length)) + 2;
+  const blocks = Array.from({ length: Math.ceil((rows[0]?.text.length ?? 0) / CLUSTAL_LINE) }, (_, block) =>
+    rows.map(({ name, text }) => {
+      const part = text.slice(block * CLUSTAL_LINE, (block + 1) * CLUSTAL_LINE);
+      return `${name.padEnd(width)}${part.toUpperCase().replaceAll(".", "-")}\n`;
+    }),
+  );
+  return `CLUSTAL W multiple sequence alignment, by labd\n${blocks.map((lines) => `\n\n${lines.join("")}`).join("")}`;
 }
 
 /** A leaf of Newick text, quoted or not. */

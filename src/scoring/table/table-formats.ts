@@ -1,4 +1,5 @@
 import type { MatchTable } from "./match-tables.ts";
+import { printBed } from "./print-bed.ts";
 import { GFF3_HEAD, printGff3 } from "./print-gff3.ts";
 import { printComments, type Provenance } from "./provenance.ts";
 import { printTsv, printTsvHead } from "./print-tsv.ts";
@@ -46,6 +47,15 @@ export const TABLE_FORMATS = {
       "The matches as features; the score is q where matches are ranked, else the conservation score.",
     head: (_, provenance) => GFF3_HEAD + printComments(provenance),
     print: printGff3,
+  },
+  bed: {
+    title: "BED",
+    contentType: "text/x-bed; charset=utf-8",
+    aliases: ["text/bed"],
+    extension: "bed",
+    sentence: "The places of the matches; the score is 1000 (1 - P).",
+    head: (_, provenance) => printComments(provenance),
+    print: printBed,
   },
   xlsx: {
     title: "XLSX",

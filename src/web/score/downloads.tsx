@@ -12,8 +12,17 @@ const FORMATS = [
   { format: "stockholm", name: "Stockholm", about: "the alignment, with the matches", extension: "sto" },
   { format: "fasta", name: "FASTA", about: "the alignment" },
   { format: "a3m", name: "A3M", about: "the alignment, in columns of the protein" },
+  { format: "clustal", name: "Clustal", about: "the alignment", extension: "aln" },
   { format: "newick", name: "Newick", about: "the tree", extension: "nwk" },
   { format: "gff3", name: "GFF3", about: "matches as features" },
+  { format: "bed", name: "BED", about: "places of the matches" },
+  { format: "jalview-features", name: "Jalview features", about: "the matches", extension: "features" },
+  {
+    format: "jalview-annotations",
+    name: "Jalview annotations",
+    about: "conservation and disorder",
+    extension: "annotations",
+  },
   { format: "eln", name: "ELN", about: "an archive for laboratory notebooks" },
 ];
 
