@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { explainMatch } from "../../src/web/score/explain-match.ts";
+import { explainMatch, helpOf } from "../../src/web/score/explain-match.ts";
 import { histogramText, makeBars, RandomMatchesChart } from "../../src/web/score/random-matches.tsx";
 import { listMatches, type NumberedMatch, type Result } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
@@ -70,4 +70,10 @@ test("the histogram says in words what it shows", () => {
   const html = renderToString(<RandomMatchesChart of={RANDOM} z={-0.5} />);
   expect(html).toContain(`aria-label="${text}"`);
   expect(html).toContain("The lower 50\u00A0% (pale) are extrapolated.");
+});
+
+test("explains a known phosphosite and its absence in other words", () => {
+  expect(helpOf("phosphosite", 0.5)).toContain("this one is a known phosphosite");
+  expect(helpOf("phosphosite", -0.2)).toContain("this one is not");
+  expect(helpOf("order", -0.2)).toBe(helpOf("order", 0.2));
 });

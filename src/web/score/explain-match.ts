@@ -6,8 +6,15 @@ import { decimal, type NumberedMatch, overallP, percent, formatPValue } from "./
 
 type Contributions = NonNullable<MatchScore["contributions"]>;
 
+interface Part {
+  name: string;
+  help: string;
+  /** The meaning where it counts against the match, if that is another. */
+  against?: string;
+}
+
 /** Names of the parts of z; the bars add up to z. */
-export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: string }>> = {
+export const TERMS: Readonly<Record<keyof Contributions, Part>> = {
   conservation: {
     name: "Conservation",
     help: "Homologs keep the match more than its surroundings explain, and rarely lose it. The same for every match without homologs.",
@@ -34,25 +41,31 @@ export const TERMS: Readonly<Record<keyof Contributions, { name: string; help: s
   },
   domain: {
     name: "Known domain",
-    help: "The match lies in a folded domain, where partners rarely reach a motif. From imported features, like the next three.",
+    help: "The match lies in a folded domain, by imported features. Partners rarely reach a motif there.",
   },
   topology: {
     name: "Known topology",
-    help: "The match lies in a signal or transit peptide, in a membrane segment, or on the other side of the membrane than the partner of its class.",
+    help: "The match lies in a signal or transit peptide, in a membrane segment, or on the other side of the membrane than the partner of its class, by imported features.",
   },
   compartment: {
     name: "Known compartment",
-    help: "The protein was found only in compartments where the partner of the class is not.",
+    help: "The protein lies only where the partner of the class is not, by imported features.",
   },
   phosphosite: {
     name: "Known phosphosite",
-    help: "The class needs a phosphorylated residue. It is a known phosphosite, or other residues of the protein are and this one is not.",
+    help: "The class needs a phosphorylated residue, and this one is a known phosphosite, by imported features.",
+    against:
+      "The class needs a phosphorylated residue. Other residues of the protein are known phosphosites, this one is not.",
   },
   classModel: {
     name: "Known instances",
     help: "Similarity to the imported instances of the class: residues within and beside the match, and the weight of the other evidence in this class.",
   },
 };
+
+/** The meaning of a part of z. */
+export const helpOf = (term: keyof Contributions, value: number): string =>
+  (value < 0 ? TERMS[term].against : undefined) ?? TERMS[term].help;
 
 /** The parts of z of a match; kinds of evidence that say nothing are absent. */
 export const partsOf = (contributions: Contributions): [keyof Contributions, number][] =>

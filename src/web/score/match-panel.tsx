@@ -7,7 +7,7 @@ import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { capitalized, pluralize } from "../format.tsx";
 import { ClassModelView } from "./class-model.tsx";
-import { explainMatch, partsOf, TERMS } from "./explain-match.ts";
+import { explainMatch, helpOf, partsOf, TERMS } from "./explain-match.ts";
 import { historyText } from "./history-text.ts";
 import { motifQuery } from "./proteome.ts";
 import { RandomMatchesChart } from "./random-matches.tsx";
@@ -163,7 +163,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
     z,
   );
   const sorted = entries
-    .map(([name], i) => ({ term: TERMS[name], value: parts[i] }))
+    .map(([name, own], i) => ({ term: TERMS[name], help: helpOf(name, own), value: parts[i] }))
     .toSorted((a, b) => b.value - a.value);
   return (
     <>
@@ -202,7 +202,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
       </table>
       <details class="hint">
         <summary>What the evidence means</summary>
-        <KeyValues of={sorted.map(({ term }) => [term.name, term.help])} />
+        <KeyValues of={sorted.map(({ term, help }) => [term.name, help])} />
       </details>
     </>
   );
