@@ -3,6 +3,9 @@ import { positionBits } from "./information.ts";
 import { MAX_CHANCE } from "./options.ts";
 import { composition } from "./statistics.ts";
 
+/** Standard deviations below the mean at which a Poisson variable is certain to be larger. */
+const TAIL_LIMIT = 10;
+
 /** Frequencies of the twenty residues in a sequence; all 0 if it has none of them. */
 export function residueFrequencies(residues: Uint8Array): Float64Array {
   return composition(residues, new Float64Array(STANDARD.length));
@@ -28,11 +31,26 @@ export function pathProbability(path: Int32Array, frequencies: Float64Array): nu
 }
 
 /**
- * ln of observed over expected matches of the pattern in the query, with a pseudocount of 1. Low for a loose
- * pattern in a long protein, high for a rare or clustered one.
+ * ln(1 − ln P), where P is the probability of as many matches of the pattern in the query, or more, by chance (Poisson): 0 if
+ * they are certain, higher for a rare or clustered pattern.
  *
+ * @param matches at least 1.
  * @param positions possible start positions: the query's length, or 1 for an anchored pattern.
  */
 export function abundance(matches: number, positions: number, chance: number): number {
-  return Math.log((matches + 1) / (positions * chance + 1));
+  return Math.log1p(Math.max(0, -logPoissonTail(matches, positions * chance)));
+}
+
+/** ln of the probability that a Poisson variable is `count` or more. */
+function logPoissonTail(count: number, mean: number): number {
+  if (count + TAIL_LIMIT * Math.sqrt(mean) < mean) return 0;
+  let first = -mean;
+  for (let k = 1; k <= count; k++) first += Math.log(mean / k);
+  let sum = 1;
+  let term = 1;
+  for (let k = count + 1; k < mean || term > sum * Number.EPSILON; k++) {
+    term *= mean / k;
+    sum += term;
+  }
+  return first + Math.log(sum);
 }

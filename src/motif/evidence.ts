@@ -1,7 +1,5 @@
-import { abundance, pathProbability } from "./abundance.ts";
 import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { average } from "./disorder/disorder.ts";
 import { type AlignedHomolog, type Family, localIdentity, overlap } from "./divergence.ts";
 import { positionBits } from "./information.ts";
 import {
@@ -12,10 +10,12 @@ import {
   MIN_EXPECTATION,
   MIN_LOG_IDENTITY,
   LOSS_RATE_WEIGHT,
+  NEAREST_LOSS_WEIGHT,
   RETENTION_WEIGHT,
   SHIFT,
   SHIFT_RETENTION,
 } from "./options.ts";
+import { patternTerm } from "./pattern-reference.ts";
 import { type Contributions, type HomologAtMatch, type Term, TERMS } from "./prediction.ts";
 import {
   describeMatch,
@@ -25,7 +25,7 @@ import {
   type Retention,
   findSpan,
 } from "./retention.ts";
-import { burial, terminusProximity } from "./region.ts";
+import { contextTerms } from "./region.ts";
 import { shapeAt } from "./shape.ts";
 import { tailRetention } from "./tail.ts";
 import { TERM_SHAPES } from "./term-shapes.ts";
@@ -74,6 +74,7 @@ class Sums {
   expected = 0;
   variance = 0;
   identity = 0;
+  nearestLoss = 0;
   localDivergence = DIVERGENCE_PRIOR;
   overallDivergence = DIVERGENCE_PRIOR;
   readonly retained: Float64Array;
@@ -90,6 +91,7 @@ class Sums {
     this.weight += weight;
     this.squares += weight * weight;
     this.identity += identity;
+    this.nearestLoss = Math.max(this.nearestLoss, identity * (1 - value));
     this.score += weight * value;
     this.expected += weight * expectation;
     this.variance += weight * weight * expectation * (1 - expectation);
@@ -144,9 +146,11 @@ export function computeEvidence(
     terms = {
       conservation: isKept
         ? RETENTION_WEIGHT * signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)) +
-          LOSS_RATE_WEIGHT * signedLog(lossRateLikelihood(family.tree, observations, rate, chance))
+          LOSS_RATE_WEIGHT * signedLog(lossRateLikelihood(family.tree, observations, rate, chance)) -
+          NEAREST_LOSS_WEIGHT * sums.nearestLoss
         : 0,
-      ...regionTerms(motif, family, match, path, matches),
+      ...contextTerms(motif.automaton, family, match, path, matches),
+      pattern: patternTerm(motif.automaton),
     };
   }
   return {
@@ -164,24 +168,6 @@ const STATE_WORDS = {
   gap: "lost",
   missing: "unknown",
 } as const satisfies Record<HomologAtMatch["state"], Observation>;
-
-/** Terms of the query and the region, independent of the retention. */
-function regionTerms(
-  motif: Motif,
-  { query, composition, prediction }: Family,
-  match: Match,
-  path: Int32Array,
-  matches: number,
-): Omit<Terms, "conservation"> {
-  const positions = motif.automaton.anchored ? 1 : query.length;
-  return {
-    order: average(prediction.order, match.start, match.end),
-    chainOrder: average(prediction.order),
-    burial: burial(query, match),
-    terminusProximity: terminusProximity(query.length, match),
-    abundance: abundance(matches, positions, pathProbability(path, composition)),
-  };
-}
 
 function summary(
   sums: Sums,

@@ -60,7 +60,7 @@ export { KNOWN_SPECIES, speciesRank } from "./species.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 
 /** Method version and options. */
-export { DEFAULTS, DISORDER_THRESHOLD, FAMILY_METHOD, METHOD } from "./options.ts";
+export { DEFAULTS, DISORDER_THRESHOLD, FAMILY_METHOD, METHOD, PRIOR } from "./options.ts";
 export type { Options } from "./options.ts";
 
 /** Patterns: parse, suggest, explain, minimum information in bits, matches in a sequence. */

@@ -5,7 +5,7 @@ export type Statistic = "conservation" | "z";
 export interface NullModel {
   /** Number of random matches behind the model. */
   matches: number;
-  /** Weights of `nullFeatures` (p-value.ts) whose sum is the location, and of those whose sum is ln of the scale. */
+  /** Weights of `zFeatures` or `conservationFeatures` (p-value.ts) whose sum is the location, and of those whose sum is ln of the scale. */
   location: readonly number[];
   logScale: readonly number[];
   /** Quantiles at LEVELS (p-value.ts) of (value − location) / scale. */

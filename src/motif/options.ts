@@ -36,7 +36,15 @@ export interface Options {
   maxMatches: number;
   /** Maximum length of a scored match. */
   maxMatchLength: number;
+  /** Share of true motifs among the matches, 0..1 exclusive; only the probability depends on it. */
+  prior: number;
 }
+
+/**
+ * Share of the matches of a motif class that are true motifs, before any evidence: twice the known instances of half of
+ * ELM's instances in human proteins, 1,115 of 550,901 matches of their 237 classes, rounded up because many are unknown.
+ */
+export const PRIOR = 0.005;
 
 /**
  * P values hold for these homolog criteria, under which the null distribution was made. E ≤ 1e-5 and half of
@@ -59,6 +67,7 @@ export const DEFAULTS: Readonly<Options> = Object.freeze({
   exhaustive: false,
   maxMatches: 3000,
   maxMatchLength: 500,
+  prior: PRIOR,
 });
 
 /**
@@ -193,6 +202,29 @@ export const FOLDED_ORDER = 0.7;
 export const RETENTION_WEIGHT = 0.36;
 export const LOSS_RATE_WEIGHT = 0.51;
 
+/**
+ * Weight of the highest local identity at which a homolog lost the match: a loss in an unchanged region counts against it.
+ * .004 on A and .002 on B.
+ */
+export const NEAREST_LOSS_WEIGHT = 0.6;
+
+/**
+ * Shares of the mean contributions of a pattern's random matches in the term `pattern`, and the weight of the typical pattern
+ * beside them. .007 on A, .011 on B and .015 on K; between .4 and .8 of order makes no difference.
+ */
+export const REFERENCE_SHARES = {
+  order: 0.5,
+  chainOrder: 0.5,
+  burial: 0.5,
+  terminusProximity: 0.5,
+  abundance: 1,
+};
+export const REFERENCE_PSEUDOCOUNT = 10;
+
+/** Random matches of a pattern that count in one protein, and automaton steps after which no further protein is read. */
+export const MAX_REFERENCE_MATCHES = 8;
+export const MAX_REFERENCE_STEPS = 50_000_000;
+
 /** Minimum number of homologs at a match for its conservation to be judged. */
 export const MIN_HOMOLOGS = 3;
 
@@ -212,14 +244,8 @@ export const KEPT_FRACTION = 0.5;
 export const LIKELY_P = 0.02;
 export const POSSIBLE_P = 0.1;
 
-/**
- * Share of the matches of a motif class that are true motifs, before any evidence: twice the known instances of half of
- * ELM's instances in human proteins, 1,115 of 550,901 matches of their 237 classes, rounded up because many are unknown.
- */
-export const PRIOR = 0.005;
-
 /** Coefficients of 1, z and z² of the log likelihood ratio of true motifs and random matches, and the range of z that has data. */
-export const LOG_LIKELIHOOD_RATIO = [-0.979, 1.115, 0.126];
+export const LOG_LIKELIHOOD_RATIO = [-1.066, 1.194, 0.081];
 export const LIKELIHOOD_RATIO_RANGE = [-3, 4];
 
 /**

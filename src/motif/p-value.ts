@@ -19,6 +19,17 @@ export interface Surroundings {
   anchors: { start: boolean; end: boolean };
 }
 
+/** What limits the conservation of a match: the homologs there, and what their divergence leaves to expect. */
+export interface Divergence {
+  homologs: number;
+  /** Mean local identity and expected CS, 0..1. */
+  localIdentity: number;
+  expected: number;
+  /** Positions that are not wildcards. */
+  positions: number;
+  anchors: { start: boolean; end: boolean };
+}
+
 /** Level of each quantile. */
 export const LEVELS = [
   0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998,
@@ -36,14 +47,20 @@ export interface PValue {
   is: PValueKind;
 }
 
-/** Numbers of homologs and mean orders beyond these count like them: the ends of the data. */
+/** Numbers beyond these count like them: the ends of the data. */
 const MAX_HOMOLOGS = 100;
 const ORDER_RANGE = [0.45, 0.95];
+const IDENTITY_RANGE = [0.1, 0.9];
+const EXPECTATION_RANGE = [0.005, 0.95];
+const MAX_POSITIONS = 8;
 
-/** The variables of location and scale: depth, order of the chain, anchors. */
-export function nullFeatures({ homologs, chainOrder, anchors }: Surroundings): number[] {
+const limited = (value: number, [low, high]: readonly number[]): number =>
+  Math.min(high, Math.max(low, value));
+
+/** The variables of location and scale of z: depth, order of the chain, anchors. */
+export function zFeatures({ homologs, chainOrder, anchors }: Surroundings): number[] {
   const depth = Math.log1p(Math.min(homologs, MAX_HOMOLOGS));
-  const order = (Math.min(ORDER_RANGE[1], Math.max(ORDER_RANGE[0], chainOrder)) - 0.75) / 0.1;
+  const order = (limited(chainOrder, ORDER_RANGE) - 0.75) / 0.1;
   return [
     1,
     depth,
@@ -54,6 +71,28 @@ export function nullFeatures({ homologs, chainOrder, anchors }: Surroundings): n
     Math.max(0, order - 1),
     anchors.start ? 1 : 0,
     anchors.end ? 1 : 0,
+  ];
+}
+
+/** The variables of location and scale of the conservation: depth and divergence at the match, positions, anchors. */
+export function conservationFeatures(divergence: Divergence): number[] {
+  const { anchors } = divergence;
+  const depth = Math.log1p(Math.min(divergence.homologs, MAX_HOMOLOGS));
+  const identity = (limited(divergence.localIdentity, IDENTITY_RANGE) - 0.4) / 0.2;
+  const expected = Math.log(limited(divergence.expected, EXPECTATION_RANGE));
+  const positions = Math.min(divergence.positions, MAX_POSITIONS);
+  return [
+    1,
+    depth,
+    depth * depth,
+    anchors.start ? 1 : 0,
+    anchors.end ? 1 : 0,
+    identity,
+    identity * identity,
+    positions,
+    Math.max(0, positions - 3),
+    expected,
+    expected * expected,
   ];
 }
 
@@ -70,23 +109,25 @@ export const weightedSum = (weights: readonly number[], features: readonly numbe
   weights.reduce((sum, weight, i) => sum + weight * features[i], 0);
 
 /**
- * Fraction of random matches, anywhere in proteins with as many homologs and as much order, whose number is as high or
- * higher. P of the conservation judges that term alone, so that no match is called conserved for its location.
+ * Fraction of random matches with these features whose number is as high or higher. P of the conservation judges that term
+ * alone, so that no match is called conserved for its location.
+ *
+ * @param features by `zFeatures` or `conservationFeatures`.
  */
 export function computePValue(
   name: Statistic,
   value: number,
   model: ScoringModel,
-  surroundings: Surroundings,
+  features: readonly number[],
 ): PValue {
   const nullModel = NULL_MODELS[model][name];
-  return tailProbability(nullModel.quantiles, standardise(nullModel, value, nullFeatures(surroundings)));
+  return tailProbability(nullModel.quantiles, standardise(nullModel, value, features));
 }
 
 /** Distribution of the z of random matches in proteins with as many homologs and as much order: those that the overall P counts. */
 export function randomMatches(model: ScoringModel, surroundings: Surroundings): RandomMatches {
   const { location, logScale, quantiles } = NULL_MODELS[model].z;
-  const features = nullFeatures(surroundings);
+  const features = zFeatures(surroundings);
   const [middle, scale] = [weightedSum(location, features), Math.exp(weightedSum(logScale, features))];
   return {
     shares: LEVELS.map((_, i) => probabilityAbove(i)),

@@ -14,15 +14,16 @@ import { explain } from "./explain.ts";
 import { minBits, pathBits } from "./information.ts";
 import { type ClassFacts, featureEvidence, type KnownFeatures } from "./knowledge.ts";
 import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
-import type { Statistic } from "./null-model.ts";
 import {
   computePValue,
+  conservationFeatures,
+  type Divergence,
   judgeConservation,
   judgeOverall,
   computeProbability,
-  type PValue,
   randomMatches,
   type Surroundings,
+  zFeatures,
 } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Contributions, HomologState, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
@@ -117,10 +118,17 @@ function matchScore(
     evidence.atHomologs.filter(({ state }) => state === wanted).length;
   const [kept, nearby] = [count("conserved"), count("shifted")];
   const isJudged = terms !== null && homologs >= MIN_HOMOLOGS;
-  const surroundings = describeSurroundings(family, pattern);
-  const compute = (name: Statistic, value: number): PValue => computePValue(name, value, model, surroundings);
-  const pValue = isJudged ? compute("conservation", terms.conservation) : null;
-  const overall = z === null ? null : compute("z", z);
+  const { anchors } = pattern.automaton;
+  const pValue = isJudged
+    ? computePValue(
+        "conservation",
+        terms.conservation,
+        model,
+        conservationFeatures(divergenceOf(evidence, anchors)),
+      )
+    : null;
+  const overall =
+    z === null ? null : computePValue("z", z, model, zFeatures(describeSurroundings(family, pattern)));
   const ifJudged = (value: number | null): number | null => (isJudged ? roundedOrNull(value) : null);
   return {
     ...place,
@@ -129,7 +137,7 @@ function matchScore(
     z: roundedOrNull(z),
     overallPValue: overall && rounded(overall.p),
     overallPValueIs: overall && overall.is,
-    probability: z === null ? null : rounded(computeProbability(z)),
+    probability: z === null ? null : rounded(computeProbability(z, context.options.prior)),
     conservationLevel: judgeConservation(pValue, (kept + nearby) / homologs),
     score: ifJudged(evidence.score),
     expected: ifJudged(evidence.expected),
@@ -173,6 +181,18 @@ const describeSurroundings = ({ homologs, prediction }: Family, { automaton }: P
   homologs: homologs.length,
   chainOrder: average(prediction.order),
   anchors: automaton.anchors,
+});
+
+/** @param evidence of a match with homologs. */
+export const divergenceOf = (
+  { homologs, localIdentity, expected, conservation }: Evidence,
+  anchors: Surroundings["anchors"],
+): Divergence => ({
+  homologs,
+  localIdentity: localIdentity!,
+  expected: expected!,
+  positions: conservation.filter((share) => share !== null).length,
+  anchors,
 });
 
 const NO_EVIDENCE: Evidence = {

@@ -214,6 +214,7 @@ function assemble<Source>(
     patterns: scored,
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
+    ...(options.prior !== DEFAULTS.prior && { prior: options.prior }),
     warnings: [
       ...choiceWarnings(options),
       ...familyWarnings(family),

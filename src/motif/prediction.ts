@@ -100,7 +100,7 @@ export interface MatchScore {
    */
   overallPValue: number | null;
   overallPValueIs: PValueKind | null;
-  /** Probability of a true motif, 0..1, from z and the default prior; null likewise, absent in results of earlier versions. */
+  /** Probability of a true motif, 0..1, from z and the prior; null likewise, absent in results of earlier versions. */
   probability?: number | null;
   /** Judged by conservation alone. */
   conservationLevel: ConservationLevel;
@@ -147,8 +147,10 @@ export interface Contributions {
   burial: number;
   /** Proximity to an end of the chain. */
   terminusProximity: number;
-  /** ln of observed over expected matches in the query. */
+  /** More matches in the query than expected by chance. */
   abundance: number;
+  /** Random matches of the pattern look less like motifs than those of others, absent in results of earlier versions. */
+  pattern?: number;
   /** Position in a folded domain. */
   domain?: number;
   /** Position in a signal or transit peptide, a membrane segment, or on the other side of the membrane than the partner. */
@@ -169,6 +171,7 @@ export const TERMS = [
   "burial",
   "terminusProximity",
   "abundance",
+  "pattern",
 ] as const satisfies readonly (keyof Contributions)[];
 
 export type Term = (typeof TERMS)[number];
@@ -236,5 +239,7 @@ export interface Prediction {
   alignment: FamilyAlignment;
   /** Newick, the query named `query`; empty without homologs. */
   tree: string;
+  /** Share of true motifs among the matches on which the probabilities rest, 0..1; absent for the default. */
+  prior?: number;
   warnings: string[];
 }

@@ -5,7 +5,7 @@ import { average } from "./disorder/disorder.ts";
 import { decodeFamily, encodeFamily } from "./family-record.ts";
 import { findFamilies } from "./family-search.ts";
 import type { KnownFeatures } from "./knowledge.ts";
-import { DEFAULTS } from "./options.ts";
+import { DEFAULTS, PRIOR } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import { rounded, scorePattern, type ScoringContext } from "./pattern-scores.ts";
 import type { MatchScore } from "./prediction.ts";
@@ -35,6 +35,8 @@ export function* familyRecords(
 
 interface Motif extends Pick<ScoringContext, "model" | "facts" | "classModel"> {
   pattern: Pattern;
+  /** Share of true motifs among the matches; undefined for the default. */
+  prior?: number | undefined;
   /** Finds known features of a protein with matches. */
   featuresOf?: ((protein: number) => KnownFeatures | undefined) | undefined;
 }
@@ -44,13 +46,13 @@ export function scoreRecord(
   record: Uint8Array,
   protein: number,
   corpus: Corpus,
-  { pattern, featuresOf, ...motif }: Motif,
+  { pattern, prior = PRIOR, featuresOf, ...motif }: Motif,
 ): ProteomeMatch[] {
   const query = readResidues(corpus, protein);
   const lookarounds = lookaroundTable(pattern.automaton, query);
   if (findMatches(pattern.automaton, query, lookarounds).length === 0) return [];
   const { family } = decodeFamily(record, query, (index) => readResidues(corpus, index));
-  const context = { ...motif, family, options: DEFAULTS, features: featuresOf?.(protein) };
+  const context = { ...motif, family, options: { ...DEFAULTS, prior }, features: featuresOf?.(protein) };
   const { disorder } = family.prediction;
   return scorePattern(pattern, null, context, () => {}).matches.map((match) => {
     const { atHomologs: _atHomologs, ...numbers } = match;

@@ -1,5 +1,27 @@
+import { abundance, pathProbability } from "./abundance.ts";
+import type { Automaton } from "./automaton.ts";
 import type { Match } from "./automaton-matches.ts";
+import { average, type DisorderPrediction } from "./disorder/disorder.ts";
 import { BURIAL_MAX_OFFSET, BURIAL_WINDOW, TERMINUS_DECAY } from "./options.ts";
+import type { Term } from "./prediction.ts";
+
+/** Terms of the query alone, independent of homologs. */
+export const CONTEXT_TERMS = [
+  "order",
+  "chainOrder",
+  "burial",
+  "terminusProximity",
+  "abundance",
+] as const satisfies readonly Term[];
+export type ContextTerms = Record<(typeof CONTEXT_TERMS)[number], number>;
+
+/** A protein as far as its own residues say. */
+export interface Chain {
+  query: Uint8Array;
+  /** Residue frequencies. */
+  composition: Float64Array;
+  prediction: Pick<DisorderPrediction, "order">;
+}
 
 /** Hydropathy by residue code, 0 for letters beyond the twenty: Kyte & Doolittle, J. Mol. Biol. 1982, 157:105. */
 const HYDROPATHY = new Float64Array(32);
@@ -36,4 +58,26 @@ export function burial(query: Uint8Array, { start, end }: Match): number {
     max = Math.max(max, sum / (to - from));
   }
   return max === -Infinity ? 0 : max;
+}
+
+/**
+ * Terms of a match that need no homologs.
+ *
+ * @param path residues admitted at each matched position, as masks.
+ * @param matches number of matches of the pattern in the chain.
+ */
+export function contextTerms(
+  { anchored }: Automaton,
+  { query, composition, prediction }: Chain,
+  match: Match,
+  path: Int32Array,
+  matches: number,
+): ContextTerms {
+  return {
+    order: average(prediction.order, match.start, match.end),
+    chainOrder: average(prediction.order),
+    burial: burial(query, match),
+    terminusProximity: terminusProximity(query.length, match),
+    abundance: abundance(matches, anchored ? 1 : query.length, pathProbability(path, composition)),
+  };
 }

@@ -1,5 +1,6 @@
 /** Additive logistic regression, areas under the curve and their bootstrap for the score benchmarks. */
 import { fitLogistic, logit } from "../../src/motif/logistic.ts";
+import { REFERENCE_PSEUDOCOUNT } from "../../src/motif/options.ts";
 import { type Shape, splineBasis } from "../../src/motif/shape.ts";
 import { random } from "../fixtures/random-protein.ts";
 
@@ -8,7 +9,12 @@ export interface Sample {
   group: string;
   isTrue: boolean;
   values: readonly number[];
+  /** Random matches of the sample's pattern; the same object in all its samples. */
+  reference: Reference;
 }
+
+/** Values of random matches, and how much each counts. */
+export type Reference = readonly { values: readonly number[]; weight: number }[];
 
 /** Knots of each shape, at quantiles of its values; more gain nothing on unseen families and classes. */
 const KNOTS = [0.5];
@@ -49,13 +55,19 @@ export function bootstrap<T extends { group: string }>(
 /** Bases of splines over the samples' values, with standardised columns. */
 export interface Design {
   splines: Omit<Shape, "coefficients">[];
+  shares: readonly number[];
   means: number[];
   spreads: number[];
   /** Rows of standardised basis values, without the constants. */
+  own: Float64Array[];
+  /** The same minus shares of their means over the random matches of the sample's pattern, as far as those are not typical. */
   rows: Float64Array[];
+  /** Shares of those means over the typical pattern. */
+  typical: Float64Array;
 }
 
-export function makeDesign(samples: readonly Sample[]): Design {
+/** @param shares share of the mean over random matches of the pattern that is subtracted, for each value. */
+export function makeDesign(samples: readonly Sample[], shares: readonly number[]): Design {
   const width = samples[0].values.length;
   const splines = Array.from({ length: width }, (_, k) => {
     const sorted = samples.map(({ values }) => values[k]).toSorted((a, b) => a - b);
@@ -69,8 +81,47 @@ export function makeDesign(samples: readonly Sample[]): Design {
   const spreads = means.map((mean, k) =>
     Math.sqrt(raw.reduce((sum, row) => sum + (row[k] - mean) ** 2, 0) / raw.length),
   );
-  const rows = raw.map((row) => Float64Array.from(row, (x, k) => (x - means[k]) / (spreads[k] || 1)));
-  return { splines, means, spreads, rows };
+  const standardise = (row: readonly number[]): Float64Array =>
+    Float64Array.from(row, (x, k) => (x - means[k]) / (spreads[k] || 1));
+  const own = raw.map(standardise);
+  const totals = new Map<Reference, Totals>();
+  for (const { reference } of samples) {
+    if (totals.has(reference)) continue;
+    const sums = new Float64Array(means.length);
+    for (const { values, weight } of reference) {
+      const row = standardise(splines.flatMap((spline, k) => splineBasis(spline, values[k]).slice(1)));
+      row.forEach((x, k) => (sums[k] += weight * x));
+    }
+    totals.set(reference, { sums, weight: reference.reduce((sum, { weight }) => sum + weight, 0) });
+  }
+  const columnShares = splines.flatMap(({ knots }, k) =>
+    Array.from({ length: 2 + knots.length }, () => shares[k]),
+  );
+  const typical = typicalMeans(
+    samples.filter(({ isTrue }) => !isTrue).map(({ reference }) => totals.get(reference)!),
+  );
+  const rows = own.map((row, i) => {
+    const { sums, weight } = totals.get(samples[i].reference)!;
+    return row.map(
+      (x, k) => x - (columnShares[k] * (sums[k] - weight * typical[k])) / (weight + REFERENCE_PSEUDOCOUNT),
+    );
+  });
+  return { splines, shares, means, spreads, own, rows, typical: typical.map((x, k) => x * columnShares[k]) };
+}
+
+/** Sums over the random matches of a pattern. */
+interface Totals {
+  sums: Float64Array;
+  weight: number;
+}
+
+/** Means such that the deviations of the patterns from them are 0 on average. */
+function typicalMeans(totals: readonly Totals[]): Float64Array {
+  const part = totals.map(({ weight }) => 1 / (weight + REFERENCE_PSEUDOCOUNT));
+  const weights = totals.reduce((sum, { weight }, i) => sum + weight * part[i], 0);
+  return totals[0].sums.map(
+    (_, k) => totals.reduce((sum, { sums }, i) => sum + sums[k] * part[i], 0) / weights,
+  );
 }
 
 /**
@@ -115,23 +166,30 @@ export function crossValidated(
   return scores;
 }
 
-/** Shapes of the fitted terms, scaled so that the chosen samples have mean 0 in each term and z has deviation 1. */
+/**
+ * Shapes of the fitted terms, scaled so that the chosen samples have mean 0 in each term and z has deviation 1, and the sum of
+ * the shares of the typical pattern's contributions.
+ */
 export function drawShapes(
-  { splines, means, spreads, rows }: Design,
+  { splines, shares, means, spreads, own, rows, typical }: Design,
   b: Float64Array,
   random: readonly number[],
-): Shape[] {
+): { shapes: Shape[]; typical: number } {
   const z = random.map((i) => logit(b, rows[i]));
   const mean = z.reduce((a, x) => a + x, 0) / z.length;
   const deviation = Math.sqrt(z.reduce((sum, x) => sum + (x - mean) ** 2, 0) / z.length);
   let at = 0;
-  return splines.map((spline) => {
+  let typicalSum = 0;
+  const shapes = splines.map((spline, term) => {
     const columns = Array.from({ length: 2 + spline.knots.length }, () => at++);
     const coefficients = columns.map((k) => b[k + 1] / (spreads[k] || 1) / deviation);
     const share = (i: number): number =>
-      columns.reduce((sum, k) => sum + (b[k + 1] * rows[i][k]) / deviation, 0);
+      columns.reduce((sum, k) => sum + (b[k + 1] * own[i][k]) / deviation, 0);
     const centre = random.reduce((sum, i) => sum + share(i), 0) / random.length;
     const constant = -columns.reduce((sum, k, j) => sum + coefficients[j] * means[k], 0) - centre;
+    typicalSum += columns.reduce((sum, k) => sum + (b[k + 1] * typical[k]) / deviation, 0);
+    typicalSum -= shares[term] * centre;
     return { ...spline, coefficients: [constant, ...coefficients] };
   });
+  return { shapes, typical: typicalSum };
 }

@@ -16,7 +16,14 @@ import { computeEvidence } from "../../src/motif/evidence.ts";
 import { findHits, findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import type { Statistic } from "../../src/motif/null-model.ts";
-import { nullFeatures, computePValue, type Surroundings } from "../../src/motif/p-value.ts";
+import {
+  computePValue,
+  conservationFeatures,
+  type Divergence,
+  type Surroundings,
+  zFeatures,
+} from "../../src/motif/p-value.ts";
+import { divergenceOf } from "../../src/motif/pattern-scores.ts";
 import { parsePattern, type Pattern } from "../../src/motif/pattern.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 import { alignProgressively } from "../../src/motif/progressive.ts";
@@ -47,7 +54,11 @@ interface RandomMatch extends Surroundings {
   length: number;
   /** By scoring model; the conservation is null with too few homologs. */
   values: { conservation: (number | null)[]; z: number[] };
+  divergence: Divergence;
 }
+
+const featuresOf = (name: Statistic, one: RandomMatch): number[] =>
+  name === "z" ? zFeatures(one) : conservationFeatures(one.divergence);
 
 const directory = benchData();
 const corpus = benchCorpus(directory);
@@ -115,6 +126,7 @@ function randomMatch(
       chainOrder: average(family.prediction.order),
       anchors: automaton.anchors,
       values: { conservation, z: numbers.map(({ z }) => z!) },
+      divergence: divergenceOf(numbers[0], automaton.anchors),
     },
   ];
 }
@@ -196,7 +208,8 @@ function groups(): Group[] {
 
 function judge(name: Statistic): void {
   for (const [m, model] of SCORING_MODELS.entries()) {
-    const pOf = (one: RandomMatch): number => computePValue(name, one.values[name][m]!, model, one).p;
+    const pOf = (one: RandomMatch): number =>
+      computePValue(name, one.values[name][m]!, model, featuresOf(name, one)).p;
     const rows = judged.filter((one) => one.values[name][m] !== null);
     console.log(`\n${model}, ${name}: % of random matches with P ≤ ${CHECKED.join(", ")}`);
     for (const [title, has] of groups()) {
@@ -237,7 +250,7 @@ async function write(): Promise<void> {
     const rows = fitted.filter((one) => one.values[name][m] !== null);
     return JSON.stringify(
       fitNullModel(
-        rows.map(nullFeatures),
+        rows.map((one) => featuresOf(name, one)),
         rows.map((one) => one.values[name][m]!),
       ),
     );

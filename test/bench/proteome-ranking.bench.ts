@@ -8,7 +8,7 @@
  */
 import { findClassMatches, listColumns } from "../../src/motif/class-examples.ts";
 import { average } from "../../src/motif/disorder/disorder.ts";
-import { computePValue } from "../../src/motif/p-value.ts";
+import { computePValue, zFeatures } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { shuffled } from "../../src/motif/random.ts";
 import { areaUnderCurve, bootstrap } from "./additive.ts";
@@ -82,7 +82,7 @@ function matchesIn(accession: string): FoundMatch[] {
       };
       const scores = {
         z,
-        P: -computePValue("z", z, "discontinuous", surroundings).p,
+        P: -computePValue("z", z, "discontinuous", zFeatures(surroundings)).p,
         "order and conservation": parts.order + parts.chainOrder + parts.conservation,
         conservation: parts.conservation,
         order: parts.order,

@@ -10,10 +10,16 @@ import { computeContributions, type Evidence, computeEvidence } from "../../src/
 import { findClassMatches, listColumns } from "../../src/motif/class-examples.ts";
 import { MIN_INSTANCES } from "../../src/motif/class-learning.ts";
 import type { Family } from "../../src/motif/divergence.ts";
-import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P } from "../../src/motif/options.ts";
-import type { Statistic } from "../../src/motif/null-model.ts";
-import { computePValue } from "../../src/motif/p-value.ts";
+import { LIKELY_P, MIN_HOMOLOGS, POSSIBLE_P, REFERENCE_SHARES } from "../../src/motif/options.ts";
+import {
+  computePValue,
+  conservationFeatures,
+  type Surroundings,
+  zFeatures,
+} from "../../src/motif/p-value.ts";
+import { divergenceOf } from "../../src/motif/pattern-scores.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
+import { findReferenceMatches, type ReferenceMatch } from "../../src/motif/pattern-reference.ts";
 import { TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import {
@@ -22,6 +28,7 @@ import {
   crossValidated,
   makeDesign,
   fitRows,
+  type Reference,
   type Sample,
   drawShapes,
 } from "./additive.ts";
@@ -92,8 +99,7 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
       chainOrder: terms.chainOrder,
       anchors: automaton.anchors,
     };
-    const p = (name: Statistic, value: number): number =>
-      computePValue(name, value, "discontinuous", surroundings).p;
+    const overall = computePValue("z", z, "discontinuous", zFeatures(surroundings)).p;
     return [
       {
         case: one,
@@ -107,10 +113,11 @@ function score({ accession, cases }: { accession: string; cases: Case[] }): Scor
           "CS discontinuous": evidence.score ?? 0,
           "z continuous": graded.z!,
           "z discontinuous": z,
+          "P discontinuous": -overall,
         },
         pValues: {
-          conservation: homologs < MIN_HOMOLOGS ? 1 : p("conservation", terms.conservation),
-          overall: p("z", z),
+          conservation: homologs < MIN_HOMOLOGS ? 1 : conservationP(evidence, automaton.anchors),
+          overall,
         },
       },
     ];
@@ -170,14 +177,22 @@ function addModelScores(rows: readonly Scored[]): void {
   console.log(`${models} models of ${learnable.length} classes, each of all families but those of one fold`);
 }
 
+const conservationP = (evidence: Evidence, anchors: Surroundings["anchors"]): number =>
+  computePValue(
+    "conservation",
+    evidence.terms!.conservation,
+    "discontinuous",
+    conservationFeatures(divergenceOf(evidence, anchors)),
+  ).p;
+
 type Value = (one: Scored) => number;
 
-const makeSamples = (rows: readonly Scored[], value: Value) =>
+const scoredBy = (rows: readonly Scored[], value: Value) =>
   rows.map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
 
 function printRow(name: string, rows: readonly Scored[], value: Value): void {
   const cells = PARTS.map(({ has }) => {
-    const samples = makeSamples(rows.filter(has), value);
+    const samples = scoredBy(rows.filter(has), value);
     const [low, high] = bootstrap(samples, areaUnderCurve, TIMES, 11);
     return `${areaUnderCurve(samples).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
   });
@@ -244,17 +259,48 @@ function printPublished(rows: readonly Scored[]): void {
   }
 }
 
-const toSample = (one: Scored): Sample => ({
-  group: one.group,
-  isTrue: one.case.isTrue,
-  values: TERMS.map((term) => one.terms[term]),
-});
+const FITTED = TERMS.filter((term) => term !== "pattern");
+type Fitted = (typeof FITTED)[number];
+
+const sharesOf = (terms: readonly Fitted[]): number[] =>
+  terms.map((term) => (term === "conservation" ? 0 : REFERENCE_SHARES[term]));
+
+/** Random matches of each pattern, with values for some terms. */
+function findReferences(rows: readonly Scored[], terms: readonly Fitted[]): Map<string, Reference> {
+  const expressions = new Set(rows.map((one) => one.case.expression));
+  return new Map(
+    Array.from(expressions, (expression) => [
+      expression,
+      referenceMatches(expression).map(({ terms: values, weight }) => ({
+        values: terms.map((term) => (term === "conservation" ? 0 : values[term])),
+        weight,
+      })),
+    ]),
+  );
+}
+
+const found = new Map<string, ReferenceMatch[]>();
+function referenceMatches(expression: string): ReferenceMatch[] {
+  if (!found.has(expression))
+    found.set(expression, findReferenceMatches(parsePattern(expression, "elm").automaton));
+  return found.get(expression)!;
+}
+
+function makeSamples(rows: readonly Scored[], terms: readonly Fitted[]): Sample[] {
+  const references = findReferences(rows, terms);
+  return rows.map((one) => ({
+    group: one.group,
+    isTrue: one.case.isTrue,
+    values: terms.map((term) => one.terms[term]),
+    reference: references.get(one.case.expression)!,
+  }));
+}
 
 /** Fitted on A and B with matches of any depth, without the suspects. */
 const isTraining = ({ case: one }: Scored): boolean => !one.parts.includes("K") && !one.isSuspect;
 
 /** Scores of all rows by some terms, each fitted without the row's family, or without its family and class. */
-function heldOutScores(rows: readonly Scored[], terms: readonly (typeof TERMS)[number][]) {
+function heldOutScores(rows: readonly Scored[], terms: readonly Fitted[]) {
   const next = seededRandom(7);
   const foldByFamily = new Map<string, number>();
   const fold = (name: string): number => {
@@ -263,8 +309,8 @@ function heldOutScores(rows: readonly Scored[], terms: readonly (typeof TERMS)[n
   };
   const families = rows.map((one) => fold(familyNames.get(one.group)!));
   const classes = rows.map((one) => fold(one.case.motifClass));
-  const samples = rows.map((one) => ({ ...toSample(one), values: terms.map((term) => one.terms[term]) }));
-  const design = makeDesign(samples);
+  const samples = makeSamples(rows, terms);
+  const design = makeDesign(samples, sharesOf(terms));
   const training = rows.map(isTraining);
   const scores = (byClass: boolean): number[] => {
     const folds = families.map((family, i) => ({ family, motifClass: byClass ? classes[i] : -1 }));
@@ -275,7 +321,7 @@ function heldOutScores(rows: readonly Scored[], terms: readonly (typeof TERMS)[n
 
 /** Adds the scores of fits that have seen neither a match's family nor its class. */
 function addHeldOutScores(rows: readonly Scored[]): void {
-  const { byFamily, byFamilyAndClass } = heldOutScores(rows, TERMS);
+  const { byFamily, byFamilyAndClass } = heldOutScores(rows, FITTED);
   for (const [i, one] of rows.entries()) {
     one.scores["z, family held out"] = byFamily[i];
     one.scores[HELD_OUT] = byFamilyAndClass[i];
@@ -285,10 +331,10 @@ function addHeldOutScores(rows: readonly Scored[]): void {
 /** The contribution of each term. */
 function printAblation(rows: readonly Scored[]): void {
   printHead("family and class held out, all matches, without one term", rows);
-  for (const term of TERMS) {
+  for (const term of FITTED) {
     const { byFamilyAndClass } = heldOutScores(
       rows,
-      TERMS.filter((one) => one !== term),
+      FITTED.filter((one) => one !== term),
     );
     const scoreByRow = new Map(rows.map((one, i) => [one, byFamilyAndClass[i]]));
     printRow(`without ${term}`, rows, (one) => scoreByRow.get(one)!);
@@ -297,24 +343,29 @@ function printAblation(rows: readonly Scored[]): void {
 
 async function writeShapes(rows: readonly Scored[]): Promise<void> {
   const training = rows.filter(isTraining);
-  const samples = training.map(toSample);
-  const design = makeDesign(samples);
+  const samples = makeSamples(training, FITTED);
+  const design = makeDesign(samples, sharesOf(FITTED));
   const isTrue = samples.map((sample) => sample.isTrue);
   const random = [...samples.keys()].filter((i) => !isTrue[i]);
-  const shapes = drawShapes(design, fitRows(design.rows, isTrue), random);
+  const { shapes, typical } = drawShapes(design, fitRows(design.rows, isTrue), random);
   const numbers = (values: readonly number[]): string =>
     values.map((value) => Number(value.toPrecision(6))).join(", ");
   const lines = shapes.map(
     ({ low, high, knots, coefficients }, k) =>
-      `  ${TERMS[k]}: { low: ${numbers([low])}, high: ${numbers([high])}, knots: [${numbers(knots)}], coefficients: [${numbers(coefficients)}] },`,
+      `  ${FITTED[k]}: { low: ${numbers([low])}, high: ${numbers([high])}, knots: [${numbers(knots)}], coefficients: [${numbers(coefficients)}] },`,
   );
-  const text = `import type { Term } from "../../src/scoring/prediction/prediction.ts";
+  const text = `import type { Term } from "./prediction.ts";
 import type { Shape } from "./shape.ts";
 
 /** Made by test/bench/quality.bench.ts from ${training.length} matches of published motif classes; do not edit. */
 export const TERM_SHAPES: Readonly<Record<Term, Shape>> = {
 ${lines.join("\n")}
+  // Already a contribution.
+  pattern: { low: -3, high: 3, knots: [], coefficients: [0, 1, 0] },
 };
+
+/** Shares of the contributions of random matches that REFERENCE_SHARES gives, for the typical pattern of the benchmark. */
+export const TYPICAL_REFERENCE = ${numbers([typical])};
 `;
   const path = join(import.meta.dir, "../../src/motif/term-shapes.ts");
   await Bun.write(path, text);

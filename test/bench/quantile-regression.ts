@@ -60,7 +60,7 @@ function improvedWeights(
  * Location (the quantile at LOCATION) and scale (the distance from there to the quantile at SCALE) by regression, and the
  * quantiles of what is left. The logarithm of a quantile is the quantile of the logarithm, so the scale is positive.
  *
- * @param features of each random match, by `nullFeatures`.
+ * @param features of each random match, by `zFeatures` or `conservationFeatures`.
  */
 export function fitNullModel(features: readonly (readonly number[])[], values: readonly number[]): NullModel {
   const location = quantileRegression(features, values, LOCATION);

@@ -40,12 +40,25 @@ test("random proteins match patterns as often as their probability predicts", ()
     const found = findMatches(automaton, protein, []).length;
     const expected = protein.length * pathProbability(findPath(expression, text), shares);
     expect(Math.abs(found - expected)).toBeLessThan(5 * Math.sqrt(expected));
-    expect(Math.abs(abundance(found, protein.length, expected / protein.length))).toBeLessThan(0.2);
   }
 });
 
-test("abundance is higher for a rare match than for one of many chance matches", () => {
-  expect(abundance(1, 400, 1e-5)).toBeCloseTo(Math.LN2, 2);
-  expect(abundance(1, 400, 0.01)).toBeCloseTo(Math.log(2 / 5), 12);
+test("abundance is that of the plain sum over fewer matches", () => {
+  for (const mean of [0.004, 0.3, 2, 9, 25])
+    for (const count of [1, 2, 5, 12, 30]) {
+      let below = 0;
+      let term = Math.exp(-mean);
+      for (let k = 0; k < count; k++, term *= mean / k) below += term;
+      if (below > 1 - 1e-6) continue;
+      expect(abundance(count, 100, mean / 100)).toBeCloseTo(Math.log(1 - Math.log(1 - below)), 8);
+    }
+});
+
+test("abundance is higher for a rare match than for one of many chance matches, and limited for any number", () => {
+  expect(abundance(1, 400, 1e-5)).toBeCloseTo(Math.log(1 - Math.log(0.004)), 3);
+  expect(abundance(1, 400, 0.01)).toBeCloseTo(Math.log(1 - Math.log(1 - Math.exp(-4))), 12);
   expect(abundance(9, 400, 1e-5)).toBeGreaterThan(abundance(1, 400, 1e-5));
+  expect(abundance(1, 35_000, 0.3)).toBe(0);
+  expect(abundance(10_400, 35_000, 0.3)).toBeCloseTo(0.164, 2);
+  expect(abundance(3000, 35_000, 1e-6)).toBeWithin(9, 12);
 });

@@ -13,7 +13,8 @@ import {
   zScore,
 } from "../../src/motif/evidence.ts";
 import type { Statistic } from "../../src/motif/null-model.ts";
-import { computePValue } from "../../src/motif/p-value.ts";
+import { computePValue, conservationFeatures, zFeatures } from "../../src/motif/p-value.ts";
+import { divergenceOf } from "../../src/motif/pattern-scores.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS, TERMS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
@@ -54,10 +55,15 @@ test("golden values are unchanged", () => {
       chainOrder: average(family.prediction.order),
       anchors: { start: golden.regex.startsWith("^"), end: golden.regex.endsWith("$") },
     };
-    const p = (name: Statistic, value: number | undefined): number | undefined =>
-      value === undefined ? value : computePValue(name, value, model, surroundings).p;
-    const { conservation } = ours.terms ?? {};
-    const pValues = [p("conservation", conservation), p("z", ours.z ?? undefined)];
+    const p = (name: Statistic, value: number, features: number[]): number =>
+      computePValue(name, value, model, features).p;
+    const { terms, z } = ours;
+    const isJudged = terms !== null && ours.homologs > 0;
+    const divergence = isJudged && divergenceOf(ours, surroundings.anchors);
+    const pValues = [
+      divergence ? p("conservation", terms!.conservation, conservationFeatures(divergence)) : undefined,
+      z === null ? undefined : p("z", z, zFeatures(surroundings)),
+    ];
     const cells = [ours.score, ours.expected, ours.z, ...pValues].map((x) => x?.toFixed(6) ?? "");
     return [golden.acc, golden.regex, golden.start, golden.end, model, ours.homologs, ...cells].join("\t");
   });
@@ -128,7 +134,7 @@ test("conservation equals a residue-by-residue computation", () => {
       [...STANDARD].reduce((sum, _, code) => sum + ((mask >> code) & 1 ? BACKGROUND[code] : 0), 0),
     );
     const { expected: expectedAt, rate, chance } = chanceRetention(query, start, frequencies);
-    const sums = { score: 0, expected: 0, variance: 0, weights: 0, local: 0.05, overall: 0.05 };
+    const sums = { score: 0, expected: 0, variance: 0, weights: 0, local: 0.05, overall: 0.05, loss: 0 };
     for (const [i, homolog] of family.homologs.entries()) {
       const { retention } = ours.atHomologs[i];
       if (retention === null) continue;
@@ -139,6 +145,7 @@ test("conservation equals a residue-by-residue computation", () => {
       sums.expected += weight * expected;
       sums.variance += weight * weight * expected * (1 - expected);
       sums.weights += weight;
+      sums.loss = Math.max(sums.loss, local * (1 - retention));
       sums.local -= homolog.weight * Math.log(Math.max(0.05, local));
       sums.overall -= homolog.weight * Math.log(Math.max(0.05, identity));
     }
@@ -151,7 +158,7 @@ test("conservation equals a residue-by-residue computation", () => {
       expect(ours.score!).toBeCloseTo(sums.score / sums.weights, 9);
       expect(ours.expected!).toBeCloseTo(sums.expected / sums.weights, 9);
     }
-    const conservation = isKept ? 0.36 * signedLog(excess) + 0.51 * signedLog(ratio) : 0;
+    const conservation = isKept ? 0.36 * signedLog(excess) + 0.51 * signedLog(ratio) - 0.6 * sums.loss : 0;
     expect(ours.terms.conservation).toBeCloseTo(conservation, 9);
     compared++;
   }

@@ -7,8 +7,11 @@ import {
   judgeOverall,
   computeProbability,
   computePValue,
+  conservationFeatures,
+  type Divergence,
   type Surroundings,
   judgeConservation,
+  zFeatures,
 } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
@@ -25,14 +28,62 @@ const SURROUNDINGS: Surroundings[] = [0, 1, 2, 5, 30, 100].flatMap((homologs) =>
   ),
 );
 
-/** Location and scale by the formulae of docs/method.md, written out. */
-function plainScale(
-  { location: a, logScale: b }: { location: readonly number[]; logScale: readonly number[] },
-  { homologs, chainOrder, anchors }: Surroundings,
-): { location: number; scale: number } {
+const DIVERGENCES: Divergence[] = [3, 10, 100].flatMap((homologs) =>
+  [0.2, 0.5, 0.9].flatMap((localIdentity) =>
+    [0.01, 0.3, 0.9].flatMap((expected) =>
+      [1, 3, 5, 8].flatMap((positions) =>
+        ANCHORS.map((anchors) => ({ homologs, localIdentity, expected, positions, anchors })),
+      ),
+    ),
+  ),
+);
+
+/** A case of the null distribution: features of the code, and what they are by the formulae of docs/method.md. */
+interface Case {
+  features: number[];
+  nearby: number[];
+  plain: (weights: readonly number[]) => number;
+}
+
+const CASES: Readonly<Record<Statistic, Case[]>> = {
+  z: SURROUNDINGS.map((one) => ({
+    features: zFeatures(one),
+    nearby: zFeatures({ ...one, chainOrder: one.chainOrder + 0.001 }),
+    plain: (w) => plainOfZ(w, one),
+  })),
+  conservation: DIVERGENCES.map((one) => ({
+    features: conservationFeatures(one),
+    nearby: conservationFeatures({ ...one, localIdentity: one.localIdentity + 0.001 }),
+    plain: (w) => plainOfConservation(w, one),
+  })),
+};
+
+function plainOfConservation(
+  w: readonly number[],
+  { homologs, localIdentity, expected, positions, anchors }: Divergence,
+): number {
+  const d = Math.log(1 + homologs);
+  const c = 5 * (localIdentity - 0.4);
+  const e = Math.log(expected);
+  return (
+    w[0] +
+    w[1] * d +
+    w[2] * d ** 2 +
+    (anchors.start ? w[3] : 0) +
+    (anchors.end ? w[4] : 0) +
+    w[5] * c +
+    w[6] * c ** 2 +
+    w[7] * positions +
+    (positions > 3 ? w[8] * (positions - 3) : 0) +
+    w[9] * e +
+    w[10] * e ** 2
+  );
+}
+
+function plainOfZ(w: readonly number[], { homologs, chainOrder, anchors }: Surroundings): number {
   const d = Math.log(1 + homologs);
   const o = 10 * (chainOrder - 0.75);
-  const sum = (w: readonly number[]): number =>
+  return (
     w[0] +
     w[1] * d +
     w[2] * d ** 2 +
@@ -41,16 +92,17 @@ function plainScale(
     w[5] * o ** 2 +
     (o > 1 ? w[6] * (o - 1) : 0) +
     (anchors.start ? w[7] : 0) +
-    (anchors.end ? w[8] : 0);
-  return { location: sum(a), scale: Math.exp(sum(b)) };
+    (anchors.end ? w[8] : 0)
+  );
 }
 
 test("every model has enough matches, increasing quantiles, and unit distance from the location to the scale's level", () => {
   for (const model of SCORING_MODELS)
     for (const name of NAMES) {
       const { matches, quantiles, location, logScale } = NULL_MODELS[model][name];
+      const width = CASES[name][0].features.length;
       expect(matches).toBeGreaterThan(20_000);
-      expect([location.length, logScale.length, quantiles.length]).toEqual([9, 9, LEVELS.length]);
+      expect([location.length, logScale.length, quantiles.length]).toEqual([width, width, LEVELS.length]);
       for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
       expect(quantiles[LEVELS.indexOf(0.8)]).toBeCloseTo(0, 1);
       expect(quantiles[LEVELS.indexOf(0.975)]).toBeCloseTo(1, 1);
@@ -61,10 +113,10 @@ test.each(NAMES)(
   "P values of %s are those of the plain formulae at and between quantiles, and follow an exponential tail",
   (name) => {
     for (const model of SCORING_MODELS)
-      for (const surroundings of SURROUNDINGS) {
-        const { quantiles, ...weights } = NULL_MODELS[model][name];
-        const { location, scale } = plainScale(weights, surroundings);
-        const at = (u: number) => computePValue(name, location + scale * u, model, surroundings);
+      for (const { features, plain } of CASES[name]) {
+        const { quantiles, location, logScale } = NULL_MODELS[model][name];
+        const at = (u: number) =>
+          computePValue(name, plain(location) + Math.exp(plain(logScale)) * u, model, features);
         for (let i = 1; i < LEVELS.length; i++) {
           const middle = at((quantiles[i - 1] + quantiles[i]) / 2);
           expect(middle.p).toBeCloseTo(Math.sqrt((1 - LEVELS[i]) * (1 - LEVELS[i - 1])), 6);
@@ -82,21 +134,17 @@ test.each(NAMES)(
 test("P changes smoothly and falls with the value in every surroundings", () => {
   for (const model of SCORING_MODELS)
     for (const name of NAMES)
-      for (const surroundings of SURROUNDINGS) {
-        const ps = Array.from(
-          { length: 60 },
-          (_, i) => computePValue(name, i / 10 - 2, model, surroundings).p,
-        );
+      for (const { features, nearby } of CASES[name]) {
+        const ps = Array.from({ length: 60 }, (_, i) => computePValue(name, i / 10 - 2, model, features).p);
         for (let i = 1; i < ps.length; i++) expect(ps[i]).toBeLessThanOrEqual(ps[i - 1]);
-        const nearby = { ...surroundings, chainOrder: surroundings.chainOrder + 0.001 };
-        const [one, other] = [surroundings, nearby].map((where) => computePValue(name, 1.5, model, where).p);
+        const [one, other] = [features, nearby].map((each) => computePValue(name, 1.5, model, each).p);
         expect(Math.abs(Math.log(one / other))).toBeLessThan(0.05);
       }
 });
 
 test("the probability is that of Bayes, rises with z, and is the prior where true and random matches are as frequent", () => {
   const plain = (z: number, prior: number): number => {
-    const ratio = Math.exp(-0.979 + 1.115 * z + 0.126 * z ** 2);
+    const ratio = Math.exp(-1.066 + 1.194 * z + 0.081 * z ** 2);
     return (prior * ratio) / (prior * ratio + 1 - prior);
   };
   for (const prior of [0.001, 0.005, 0.5])

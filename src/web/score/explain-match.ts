@@ -39,6 +39,10 @@ export const TERMS: Readonly<Record<keyof Contributions, Part>> = {
     name: "Number of matches",
     help: "Matches of this pattern in the protein, compared with the number expected by chance.",
   },
+  pattern: {
+    name: "Pattern",
+    help: "Random matches of this pattern lie less where motifs do than those of other patterns. Matches of a pattern rich in proline, for example, are mostly in disordered regions, so that this counts against it. The same for all matches of a pattern.",
+  },
   domain: {
     name: "Known domain",
     help: "The match lies in a folded domain, by imported features. Partners rarely reach a motif there.",
