@@ -1,3 +1,4 @@
+import type { Options } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   dependsOnFeatures,
@@ -45,13 +46,31 @@ export const viewFlags = ({ filters }: MatchTable): Flags => ({
 export const EVIDENCE_FLAGS: Flags = {
   "--ignore-features": "Score as if no features were imported.",
   "--no-class-model": "Score without models of motif classes.",
+  "--prior SHARE":
+    "Share of true motifs among the matches, above 0 and below 1, for the probability alone; by default 0.005, that of motif classes in human proteins.",
 };
 
 export const readEvidence = (call: Call): EvidenceChoice =>
   readEvidenceChoice({
     ignoreFeatures: call.has("--ignore-features"),
     ignoreClassModels: call.has("--no-class-model"),
+    prior: readPrior(call),
   });
+
+/** The options of a run by the same flags, which override those of a file; undefined without any. */
+export function readOptions(call: Call, recorded?: Partial<Options>): Partial<Options> | undefined {
+  const { prior } = readEvidence(call);
+  return prior === undefined ? recorded : { ...recorded, prior };
+}
+
+/** @throws Problem usage */
+function readPrior(call: Call): number | undefined {
+  const text = call.value("--prior");
+  if (text === undefined) return undefined;
+  const prior = text.trim() === "" ? Number.NaN : Number(text);
+  if (prior > 0 && prior < 1) return prior;
+  throw new Problem("usage", `--prior: "${text}" is not a number above 0 and below 1.`);
+}
 
 /** The filters and the order that are given. @throws Problem usage for a value that does not exist, and for opposite flags */
 export function readView(call: Call, table: MatchTable, help: string): TableView {

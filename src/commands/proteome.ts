@@ -23,7 +23,14 @@ import {
 } from "../scoring/index.ts";
 import type { TableRow } from "../scoring/table/match-row.ts";
 import type { Call, Command } from "./command.ts";
-import { EVIDENCE_FLAGS, readEvidence, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import {
+  EVIDENCE_FLAGS,
+  readEvidence,
+  readOptions,
+  readView,
+  viewFlags,
+  warnWithoutFeatures,
+} from "./filter-flags.ts";
 import { chooseFormat, matchTable, TABLE_TEXT } from "./match-table.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
@@ -164,7 +171,7 @@ async function search(call: Call): Promise<void> {
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
     const features = scoring.knowledge.forProteome(pattern, readEvidence(call));
     const classModel = scoring.knowledge.modelFor(pattern, readEvidence(call), corpus.hash);
-    return { corpus, pattern, model, selection, workers, source, features, classModel };
+    return { corpus, pattern, model, ...readOptions(call), selection, workers, source, features, classModel };
   });
   const progress = progressLine(call.streams.stderr);
   const table = await searchProteome(request, ({ searched, total }) =>

@@ -21,7 +21,14 @@ import {
   withView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
-import { EVIDENCE_FLAGS, splitList, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import {
+  EVIDENCE_FLAGS,
+  readOptions,
+  splitList,
+  readView,
+  viewFlags,
+  warnWithoutFeatures,
+} from "./filter-flags.ts";
 import {
   chooseCorpus,
   LIKE_FLAGS,
@@ -94,7 +101,7 @@ export const scan: Command = {
     if (isWorkbook(format)) refuseParts(call, HELP);
     const scoringModel =
       (call.value("--model") as ScoringModel | undefined) ?? like?.provenance.model ?? SCORING_MODELS[0];
-    const options = like?.provenance.options;
+    const options = readOptions(call, like?.provenance.options);
     const file = call.value("--fasta");
     const fasta = file === undefined ? null : await readText(file);
     const table = call.has("--elm") ? await namedBytes(call.value("--elm")!) : null;

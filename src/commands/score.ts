@@ -23,7 +23,14 @@ import {
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
 import type { Call, Command } from "./command.ts";
-import { EVIDENCE_FLAGS, isLimited, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
+import {
+  EVIDENCE_FLAGS,
+  isLimited,
+  readOptions,
+  readView,
+  viewFlags,
+  warnWithoutFeatures,
+} from "./filter-flags.ts";
 import {
   chooseCorpus,
   type Like,
@@ -154,7 +161,7 @@ function readRequest(call: Call, like: Like | null): Request {
     evidence: likeEvidence(call, like),
     scoringModel: (call.value("--model") as ScoringModel | undefined) ?? model ?? SCORING_MODELS[0],
     format: chooseFormat<ScoreFormatName>(call, SCORE_FORMATS[0]),
-    options: { exhaustive: call.has("--exhaustive"), ...options, ...readChoice(call) },
+    options: { exhaustive: call.has("--exhaustive"), ...readOptions(call, options), ...readChoice(call) },
     input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
   };
 }

@@ -89,8 +89,8 @@ function search(task: SearchTask): WorkerReport {
 
 async function score(task: WorkerTask): Promise<WorkerReport> {
   const { ticket, request, corpusPath, options, pack, hits } = task;
-  const { query, patterns, model, homologs, alignment: rows, knowledge } = request;
-  const chosen = { ...DEFAULTS, ...options, ...homologs };
+  const { query, patterns, model, homologs, prior, alignment: rows, knowledge } = request;
+  const chosen = { ...DEFAULTS, ...options, ...homologs, ...(prior !== undefined && { prior }) };
   const report = reporter(ticket);
   const prediction = rows
     ? predictFromAlignment({ rows, patterns, model, knowledge }, chosen, report)

@@ -89,3 +89,30 @@ test("features are evidence for labd score, labd scan and shards, unless they ar
   const known = await labd(shard, { env, stdin: `>p53\n${P53}\n` });
   expect(known.stdout).toContain('"knowledge":"');
 });
+
+test("--prior changes the probability in labd score and labd scan, and must be between 0 and 1", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const score = ["score", "--fasta", "-", "--elm", "MDM2-SWIB", "--format", "tsv"];
+  const scan = ["scan", "--fasta", "-", "--classes", "MDM2-SWIB"];
+  for (const words of [score, scan]) {
+    const cells = async (...more: string[]): Promise<Record<string, string>> => {
+      const run = await labd([...words, ...more], { env, stdin: `>p53\n${P53}\n` });
+      expect(run.code).toBe(0);
+      const lines = withoutComments(run.stdout).split("\n");
+      const [head, ...rows] = lines.map((line) => line.split("\t"));
+      const row = rows.find((each) => each.includes("FSDLWKLL"))!;
+      return Object.fromEntries(head.map((name, i) => [name, row[i]]));
+    };
+    const { probability, ...rest } = await cells();
+    const { probability: higher, ...same } = await cells("--prior", "0.5");
+    expect(same).toEqual(rest);
+    expect(Number(higher)).toBeGreaterThan(Number(probability));
+    for (const bad of ["0", "1", "half", ""])
+      expect(await labd([...words, "--prior", bad], { env, stdin: `>p53\n${P53}\n` })).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining("--prior:"),
+      });
+  }
+});

@@ -246,6 +246,7 @@ describe("every operation responds as documented:", () => {
       burial: 0,
       terminusProximity: 0,
       abundance: 0,
+      pattern: 0,
     };
     const { hash: corpus } = service.scoring.corpora.active()!;
     const model: ClassModel = {

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { type HomologChoice, METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
+import { type HomologChoice, METHOD, PRIOR, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { readJson } from "../../platform/body.ts";
@@ -39,10 +39,18 @@ export const optional = <Value extends TSchema>(value: Value) =>
 const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
   optional(Type.Array(text(item), { description, maxItems }));
 
-/** The knowledge that a request leaves out. */
+/** The knowledge that a request leaves out, and the prior. */
 export const evidenceFields = {
   ignoreFeatures: optional(Type.Boolean({ description: "Whether imported features are no evidence." })),
   ignoreClassModels: optional(Type.Boolean({ description: "Whether class models are left out." })),
+  prior: optional(
+    Type.Number({
+      description: "Share of true motifs among the matches, for the probability alone.",
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 1,
+      default: PRIOR,
+    }),
+  ),
 };
 
 /** The motifs of a request, and the mode of counting homologs. @param most patterns, and motif classes */

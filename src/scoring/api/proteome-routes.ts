@@ -184,12 +184,14 @@ async function open(
   const { name, hash } = activeCorpus(corpora);
   const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
   options.requireWritable();
-  const features = searchedFeatures(pattern, readEvidenceChoice(body), { files: featureFiles, classes });
+  const evidence = readEvidenceChoice(body);
+  const features = searchedFeatures(pattern, evidence, { files: featureFiles, classes });
   const classModel = body.ignoreClassModels ? undefined : options.classModels.forPattern(pattern, hash);
   const wanted = {
     corpus: { name, hash },
     pattern,
     model,
+    prior: evidence.prior,
     organism: organism?.trim() ?? null,
     features,
     classModel,

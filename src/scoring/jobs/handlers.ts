@@ -122,7 +122,8 @@ export function scoringHandlers(options: HandlersOptions) {
 }
 
 const jobProvenance = (request: JobRequest, { submitted, ended }: JobView): Provenance => {
-  const { identifier: name, query: sequence, patterns, homologs: options, alignment } = request;
+  const { identifier: name, query: sequence, patterns, homologs, prior, alignment } = request;
+  const options = { ...homologs, ...(prior !== undefined && { prior }) };
   const { knowledge, classModels } = request;
   return runProvenance({
     at: ended ?? submitted,

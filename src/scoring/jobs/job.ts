@@ -1,10 +1,11 @@
-import type {
-  AlignedText,
-  Dialect,
-  HomologChoice,
-  Knowledge,
-  PatternRequest,
-  ScoringModel,
+import {
+  type AlignedText,
+  type Dialect,
+  type HomologChoice,
+  type Knowledge,
+  type PatternRequest,
+  type ScoringModel,
+  PRIOR,
 } from "../../motif/index.ts";
 
 export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
@@ -75,14 +76,19 @@ export interface EvidenceChoice {
   ignoreFeatures?: true | undefined;
   /** True if models of motif classes are not applied. */
   ignoreClassModels?: true | undefined;
+  /** Share of true motifs among the matches; absent for the default. */
+  prior?: number | undefined;
 }
 
-/** The choice of a client; nothing if it leaves out nothing. */
+/** The choice of a client; nothing for the default. */
 export const readEvidenceChoice = (given: {
-  [Name in keyof EvidenceChoice]: boolean | undefined;
+  ignoreFeatures?: boolean | undefined;
+  ignoreClassModels?: boolean | undefined;
+  prior?: number | undefined;
 }): EvidenceChoice => ({
   ...(given.ignoreFeatures && { ignoreFeatures: true as const }),
   ...(given.ignoreClassModels && { ignoreClassModels: true as const }),
+  ...(given.prior !== undefined && given.prior !== PRIOR && { prior: given.prior }),
 });
 
 /** A validated job; its result depends on nothing else but the corpus and the method. */
@@ -125,11 +131,11 @@ export function jobId(milliseconds: number, random: string): string {
 
 /** SHA-256 of the inputs of a prediction, without the client's identifier. */
 export function hashRequest(request: JobRequest): string {
-  const { query, model, patterns, homologs, alignment, knowledge, classModels } = request;
+  const { query, model, patterns, homologs, alignment, prior, knowledge, classModels } = request;
   // The words of a digest never change: results are found by it.
   const dialectWord = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialectWord(dialect)]);
-  const source = [homologs, alignment, knowledge, classModels].filter((one) => one !== undefined);
+  const source = [homologs, alignment, prior, knowledge, classModels].filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

@@ -151,6 +151,7 @@ const ContributionsSchema = object(
     burial: number("Absence of a hydrophobic segment, such as of a membrane or a core."),
     terminusProximity: number("Proximity to an end of the chain."),
     abundance: number("Number of matches, compared with chance."),
+    pattern: Type.Optional(number("Random matches of the pattern, compared with other patterns.")),
     domain: Type.Optional(number("Position in a known domain.")),
     topology: Type.Optional(
       number("Position in a signal or transit peptide, a membrane, or on the other side than the partner."),
@@ -242,7 +243,7 @@ export const MatchSchema = object(
     probability: Type.Optional(
       nullable(
         fraction(
-          "Probability of a true motif, 0 to 1, by z and a prior of 0.005. Missing if the match could not be scored, and in results of earlier versions.",
+          "Probability of a true motif, 0 to 1, by z and a prior, 0.005 by default. Missing if the match could not be scored, and in results of earlier versions.",
         ),
       ),
     ),
@@ -366,6 +367,7 @@ export const ResultSchema = object(
     patterns: list(PatternSchema, "Patterns in the order of the request: expressions, then motif classes."),
     alignment: AlignmentSchema,
     tree: text("The query, named `query`, and its homologs in Newick notation; empty without homologs."),
+    prior: Type.Optional(fraction("Prior of the probabilities; missing for the default, 0.005.")),
     warnings: list(Type.String(), caveats("the prediction")),
   },
   "The conservation of every match of every requested pattern.",

@@ -29,6 +29,7 @@ export interface MatchTask {
   among: number[];
   pattern: PatternRequest;
   model: ScoringModel;
+  prior?: number | undefined;
   classModel?: ClassModel | undefined;
   features?: FeaturesInUse | undefined;
 }
@@ -98,11 +99,11 @@ function collect(
 
 /** @throws Problem bad_corpus if the file was altered, conflict if other features have been imported */
 export function scoreFamilies(task: MatchTask, corpus: Corpus): MatchReport {
-  const { ticket, families, among, model, classModel, features } = task;
+  const { ticket, families, among, model, prior, classModel, features } = task;
   const { expression, dialect } = task.pattern;
   const featuresOf = features && featureReader(features, corpus);
   const pattern = parsePattern(expression, dialect);
-  const motif = { pattern, model, classModel, facts: features?.facts, featuresOf };
+  const motif = { pattern, model, prior, classModel, facts: features?.facts, featuresOf };
   const records = readFamilies(families, corpus.hash);
   const matches = among.flatMap((protein) =>
     scoreRecord(records.get(protein)!.record, protein, corpus, motif),

@@ -10,6 +10,8 @@ export interface SearchRequest {
   corpus: { name: string; hash: string };
   pattern: PatternRequest;
   model: ScoringModel;
+  /** Absent for the default. */
+  prior?: number | undefined;
   /** Taxon, scientific name or mnemonic; null for all proteins. */
   organism: string | null;
   /** Imported features that are evidence; absent without any. */

@@ -11,6 +11,7 @@ export interface ProteomeRequest {
   corpus: Pick<CorpusInfo, "name" | "hash" | "path">;
   pattern: PatternRequest;
   model: ScoringModel;
+  prior?: number | undefined;
   /** Proteins to search, of those that have families. */
   selection: ProteinSelection;
   /** Imported features that are evidence, and the data directory that has them; absent without any. */
@@ -38,8 +39,8 @@ const FIRST_PROTEINS = 16;
  * @throws Problem not_found without families; bad_corpus if a file was altered
  */
 export async function* searchFamilies(request: ProteomeRequest): AsyncGenerator<ProteomePart> {
-  const { corpus, pattern, model, selection, features, classModel, workers } = request;
-  const motif = { pattern, model, classModel, features };
+  const { corpus, pattern, model, prior, selection, features, classModel, workers } = request;
+  const motif = { pattern, model, prior, classModel, features };
   const left = new Set(selectProteins(openedCorpus(corpus.path), selection));
   const tasks: MatchTask[] = [];
   let size = FIRST_PROTEINS;

@@ -255,7 +255,7 @@ const organismProblem = (message: string): Problem =>
 
 /** An id that is equal for equal requests to the same families. */
 function makeId(request: SearchRequest, path: string): string {
-  const { corpus, pattern, model, organism, features, classModel } = request;
+  const { corpus, pattern, model, prior, organism, features, classModel } = request;
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const identity = [
     corpus.hash,
@@ -264,6 +264,7 @@ function makeId(request: SearchRequest, path: string): string {
     pattern,
     model,
     organism,
+    ...(prior === undefined ? [] : [prior]),
     ...(features ? [features] : []),
     ...(classModel ? [classModel.hash] : []),
   ];
@@ -334,13 +335,14 @@ class Search implements ProteomeSearch {
     maxRows: number,
   ): Promise<void> {
     this.state = "running";
-    const { corpus, pattern, model, organism } = this.request;
+    const { corpus, pattern, model, prior, organism } = this.request;
     const selection = { organism: organism ?? undefined };
     const { features, classModel } = this.request;
     const parts = find({
       corpus: { ...corpus, path: this.path },
       pattern,
       model,
+      prior,
       selection,
       features: features && { ...features, dataDirectory },
       classModel,

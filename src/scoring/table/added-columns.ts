@@ -66,7 +66,7 @@ export const ADDED_COLUMNS: readonly Column[] = [
     name: "probability",
     title: "Probability",
     description:
-      "Probability of a true motif by z, if a share of 0.005 of the matches of a motif are true motifs.",
+      "Probability of a true motif by z and a prior, by default 0.005: the share of true motifs among the matches of a motif.",
     type: "fraction",
     json: "probability",
     of: "match",

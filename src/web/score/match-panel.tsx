@@ -86,7 +86,7 @@ function Parts({ result, match }: { result: Result; match: NumberedMatch }) {
         <b>{VERDICTS[verdict]}</b>
         {p.p !== null && <span>P&nbsp;{formatPValue(p)}</span>}
         <small>
-          {oddsText(p, ["scores as high", "score as high"])} {probabilityText(match)}
+          {oddsText(p, ["scores as high", "score as high"])} {probabilityText(match, result.prior)}
         </small>
       </div>
       {explainMatch(match).map((sentence) => (

@@ -154,11 +154,14 @@ export function oddsText({ p, is }: PValue, [one, several]: readonly [one: strin
   return `${is === "at most" ? "At most 1" : "1"} in ${Math.round(1 / p)} random matches ${one}.`;
 }
 
-/** The probability of a true motif as a sentence; "" if the result has none. */
-export const probabilityText = ({ probability }: Pick<MatchScore, "probability">): string =>
+/** The probability of a true motif as a sentence; "" if the result has none. @param prior undefined for the default. */
+export const probabilityText = (
+  { probability }: Pick<MatchScore, "probability">,
+  prior: number | undefined,
+): string =>
   probability == null
     ? ""
-    : `Probability of a true motif ${shortNumber(probability)}, if 0.005 of the matches of a motif are true.`;
+    : `Probability of a true motif ${shortNumber(probability)}, if ${prior ?? "0.005"} of the matches of a motif are true (${prior === undefined ? "default: instances of motif classes in human proteins" : "chosen for this job"}).`;
 
 /** The number of homologs that do not reach a match. */
 export const countMissing = ({ atHomologs }: Pick<MatchScore, "atHomologs">): number =>
