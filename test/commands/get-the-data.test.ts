@@ -61,6 +61,7 @@ test("each command of the chapter imports its file", async () => {
     );
     expect(`${code}\n${stdout}${stderr}`).toStartWith("0\n");
     expect(stdout).toContain(output);
+    expect(stdout).not.toContain("not shown");
   }
   const again = await labd(["corpus", "add", join(place.directory, "uniprot_sprot.dat.gz")], { env });
   expect(again.stderr).toContain("These proteins already exist as uniprot_sprot: nothing was added.");

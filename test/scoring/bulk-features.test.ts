@@ -52,7 +52,7 @@ test("reads the matches of InterPro and Pfam for all proteins", () => {
     {
       names: ["P04637"],
       features: [{ ...record.features[0], name: "PF00870", id: "PF00870" }],
-      sequence: { md5: "c133dfce69f606f20127494e1d1a5a4c" },
+      sequence: { md5: "c133dfce69f606f20865e9008199f852" },
     },
   ]);
 });
