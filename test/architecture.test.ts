@@ -397,7 +397,7 @@ test("the top level contains exactly the expected entries", async () => {
     (name) => !name.startsWith(".") && !["node_modules", "dist", "test-artefacts"].includes(name),
   );
   const expected =
-    "CHANGELOG.md CONTRIBUTING.md LICENSE README.md build.ts bun.lock bunfig.toml db docs package.json packaging src test tsconfig.json";
+    "CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE README.md build.ts bun.lock bunfig.toml db docs package.json packaging src test tsconfig.json";
   expect(visible.sort()).toEqual(expected.split(" "));
 });
 

@@ -328,7 +328,7 @@ const HIDDEN_FORM: { form: FieldForm } = { form: { shownIn: "none" } };
 /** The first fields of every resource. */
 export const commonFields = (): Record<string, Field> => ({
   rid: rowNumber(),
-  id: uuid("Identifier of the record, a UUID.", DETAILS_FORM),
+  id: uuid("UUID of the record.", DETAILS_FORM),
   created_by: reference("user", "Username of the creator.", {
     write: "never",
     nullable: false,

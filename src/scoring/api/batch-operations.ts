@@ -17,7 +17,7 @@ import { MATCH_TABLES } from "../table/match-tables.ts";
 import { withView } from "../table/provenance.ts";
 import { TABLE_FORMATS } from "../table/table-formats.ts";
 import { ProblemList } from "../../problem.ts";
-import { batchProvenance } from "./batch-provenance.ts";
+import { batchProvenance, batchSource } from "./batch-provenance.ts";
 import {
   type BatchObject,
   BatchSchema,
@@ -72,7 +72,7 @@ export const batchOperations = [
         batches.start(readSubmittedBatch(body, parts), client, key, repeatable);
       const { keys, isAdministrator } = ownership.identify(request);
       const caller = { keys: key === null ? keys : [...keys, key], isAdministrator };
-      const shown = showBatch(stored, caller, context.baseUrl);
+      const shown = showBatch(parts, stored, caller, context.baseUrl);
       return new Reply(shown, { headers: { ...headers, Location: shown.links.self } });
     },
   }),
@@ -82,8 +82,8 @@ export const batchOperations = [
     operationId: "getScoringBatch",
     description: "Progress is sent by the events of its task.",
     returns: BatchSchema,
-    run: ({ params, request, context }, { batches, ownership }: BatchParts) =>
-      showBatch(batches.find(params.id), ownership.identify(request), context.baseUrl),
+    run: ({ params, request, context }, parts: BatchParts) =>
+      showBatch(parts, parts.batches.find(params.id), parts.ownership.identify(request), context.baseUrl),
   }),
   operation("GET /api/scoring/batches/:id/items", {
     ...batchAccess,
@@ -130,10 +130,11 @@ export const batchOperations = [
     parameters: [OWNER_KEY],
     returns: BatchSchema,
     errors: [400, 403, 404, 409],
-    async run({ params: { id }, request, context }, { batches, ownership }: BatchParts) {
+    async run({ params: { id }, request, context }, parts: BatchParts) {
+      const { batches, ownership } = parts;
       const caller = ownership.identify(request);
       requireOwner(caller, batches.find(id).owner, "batch");
-      return showBatch(await batches.cancel(id), caller, context.baseUrl);
+      return showBatch(parts, await batches.cancel(id), caller, context.baseUrl);
     },
   }),
 ];
@@ -221,10 +222,12 @@ function makeItems({
 }
 
 function showBatch(
-  { id, subject, state, created, ended, message, owner, request, counts }: Batch,
+  parts: BatchParts,
+  batch: Batch,
   { keys, isAdministrator }: Owner,
   base: string,
 ): BatchObject {
+  const { id, subject, state, created, ended, message, owner, request, counts } = batch;
   const self = `${base}/api/scoring/batches/${id}`;
   return {
     id,
@@ -237,6 +240,7 @@ function showBatch(
     jobs: counts,
     scoringModel: request.model,
     groups: request.groups.map((group) => group.map(({ expression, name }) => ({ expression, name }))),
+    provenance: batchSource(parts, batch),
     warnings: request.warnings,
     mayChange: isAdministrator || keys.includes(owner),
     links: { self, items: `${self}/items`, events: `${base}/api/tasks/${id}/events` },

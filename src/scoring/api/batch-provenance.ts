@@ -13,6 +13,17 @@ interface Sources {
 /** Jobs of a batch up to which its tables list the queries. */
 const MAX_LISTED = 200;
 
+/** The provenance of a batch without its patterns and queries, for pages. */
+export const batchSource = (sources: Sources, batch: Batch): Provenance => {
+  const counts = { ...batch.counts, total: Number.POSITIVE_INFINITY };
+  const {
+    patterns: _patterns,
+    queries_count: _count,
+    ...source
+  } = batchProvenance(sources, { ...batch, counts });
+  return source;
+};
+
 /** The provenance of the matches of a batch, whose jobs may have been scored against several corpora. */
 export function batchProvenance({ batches, handlers, corpora }: Sources, batch: Batch): Provenance {
   const { id, created, request, counts } = batch;

@@ -4,7 +4,7 @@ import { nullable, oneOf } from "../../platform/schema.ts";
 import { TASK_STATES } from "../../tasks/task.ts";
 import { MAX_ITEMS } from "../batch/batches.ts";
 import { STATES } from "../jobs/job.ts";
-import { count, fraction, list, object, text } from "../prediction/prediction.ts";
+import { count, fraction, list, object, ProvenanceSchema, text } from "../prediction/prediction.ts";
 import { filterSchemas } from "../results/table-schemas.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
 import { TABLE_FORMATS } from "../table/table-formats.ts";
@@ -95,6 +95,7 @@ export const BatchSchema = object(
       ),
       "Motifs by group: each job has the motifs of one group.",
     ),
+    provenance: ProvenanceSchema,
     warnings: list(text("A sentence."), "Remarks on the input, such as lines that were skipped."),
     mayChange: Type.Boolean({ description: "Whether the caller may cancel the batch." }),
     links: object(

@@ -56,8 +56,7 @@ export const QUERY_COLUMNS: readonly Column[] = [
       kind: "choice",
       name: "species",
       title: "Species",
-      description:
-        "Only matches in these species: taxa, or scientific names without commas of organisms without a taxon.",
+      description: "Only matches in these species: taxa, or scientific names without commas.",
       choices: null,
       readValue: readSpecies,
       readName: ({ protein }) => protein?.organism,

@@ -11,6 +11,8 @@ import { TaskProgress } from "../components/task-progress.tsx";
 import { pluralize } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
+import { useLoaded } from "../components/loaded.tsx";
+import { HowToCite } from "../score/how-to-cite.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countKinds, VerdictChips, VerdictTag } from "../score/verdict.tsx";
@@ -130,8 +132,17 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
       >
         {view === "heat-map" && <HeatMap rows={inBatchOrder(named, shown.rows)} />}
       </MatchTable>
+      {task && isOver && <BatchCitation id={task.id} groups={batch.groups} />}
     </div>
   );
+}
+
+/** How to cite a batch that has ended: then it is known with what it was scored. */
+function BatchCitation({ id, groups }: Pick<BatchTask, "id" | "groups">) {
+  const { value } = useLoaded(id, (signal) =>
+    call("GET /api/scoring/batches/:id", { params: { id }, signal }),
+  );
+  return <HowToCite of={value?.provenance} motifs={groups.flat().flatMap(({ name }) => name ?? [])} />;
 }
 
 const matchesPath = (id: string): string => `/api/scoring/batches/${encodeURIComponent(id)}/matches`;

@@ -13,6 +13,7 @@ import { ApiError, call } from "../request.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
 import { scanAnswer } from "../score/scan.ts";
+import { HowToCite } from "../score/how-to-cite.tsx";
 import { ScanMatches } from "../score/scan-matches.tsx";
 
 const PATH = "/api/scoring/scans";
@@ -104,6 +105,7 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
         findJob={(match) => findProtein(match).job ?? ""}
         findProtein={(match) => proteinName(findProtein(match))}
       />
+      <HowToCite of={scan.provenance} motifs={matches.map(({ motif }) => motif)} />
       <Card title="Proteins" count={proteins.length} bare>
         <ul class="known-list">
           {proteins.map((protein) => (

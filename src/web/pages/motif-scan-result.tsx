@@ -17,6 +17,7 @@ import { currentScanQuery } from "../score/old-addresses.ts";
 import { type Scan, scanAnswer, readScan } from "../score/scan.ts";
 import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
+import { citedIn, HowToCite } from "../score/how-to-cite.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 
 function MotifScanResult() {
@@ -99,6 +100,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
         download={{ path: `${jobPath(job)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
         findJob={() => job}
       />
+      <HowToCite of={citedIn(scan)} motifs={matches.map(({ motif }) => motif)} />
     </div>
   );
 }

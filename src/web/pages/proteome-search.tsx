@@ -22,6 +22,7 @@ import {
 import { currentProteomeQuery } from "../score/old-addresses.ts";
 import { PValueChart } from "../score/p-value-chart.tsx";
 import { startSearch } from "../score/proteome-form.tsx";
+import { HowToCite } from "../score/how-to-cite.tsx";
 import { ProteomeMatches } from "../score/proteome-matches.tsx";
 
 /** Milliseconds between requests while the search is not over. */
@@ -167,6 +168,7 @@ const Matches = ({ search }: { search: Search }) => (
     </div>
     <PValueChart bins={search.pValues} />
     <ProteomeMatches search={search} />
+    <HowToCite of={search.provenance} motifs={[search.motifClass ?? search.expression]} />
   </>
 );
 

@@ -17,6 +17,7 @@ import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { HomologTable } from "../score/homolog-table.tsx";
+import { citedIn, HowToCite } from "../score/how-to-cite.tsx";
 import { type Job, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { KnownCard } from "../score/known-card.tsx";
@@ -207,6 +208,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
       )}
       <Structure of={structure} {...{ job, result, match }} />
       {result.homologs.length > 0 && <ScoreAgainDialog {...{ job, result }} />}
+      <HowToCite of={citedIn(result)} motifs={result.patterns.flatMap(({ name }) => name ?? [])} />
       <div class="stack screen">
         <Downloads job={job.id} fileName={fileName} />
         <ProgramCalls request={makeCall(job, result)} job={job.id} />
