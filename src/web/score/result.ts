@@ -42,8 +42,8 @@ export const VERDICT_ORDER = Object.keys(VERDICTS) as MatchVerdict[];
  * (docs/quality.md).
  */
 export const REACHED_SHARES = {
-  likely: { p: LIKELY_P, known: 0.43, random: 0.02 },
-  possible: { p: POSSIBLE_P, known: 0.66, random: 0.1 },
+  likely: { p: LIKELY_P, known: 0.47, random: 0.02 },
+  possible: { p: POSSIBLE_P, known: 0.71, random: 0.1 },
 } as const;
 
 export const percent = (part: number): string => `${Math.round(part * 100)}\u00A0%`;
