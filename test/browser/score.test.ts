@@ -244,6 +244,23 @@ browserTest("judges a match without homologs by its context, and says so", async
   await checkPage(opened, "result-alone");
 });
 
+browserTest("leads from a part of a protein to the whole, with the same motifs", async () => {
+  const querySequence = P53.slice(0, 60);
+  const id = await scored({
+    identifier: "part",
+    querySequence,
+    patterns: ["P..P"],
+    motifClasses: ["MDM2-SWIB"],
+  });
+  await using opened = await openPage(`/score/${id}`);
+  const { page } = opened;
+  await seeText(page, "The query is residues 1–60 of P04637 (TP53, Homo sapiens).");
+  await checkPage(opened, "result-part");
+  await press(page, "link", "Score P04637");
+  await seeText(page, "P04637, 393 residues");
+  await page.waitForFunction(() => location.search === "?protein=P04637&class=MDM2-SWIB&pattern=P..P");
+});
+
 browserTest("offers downloads of a result by an earlier version, and to score again", async () => {
   const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
   await using opened = await openPage("/score");

@@ -1,5 +1,5 @@
 import { href } from "../address.ts";
-import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
@@ -15,6 +15,7 @@ import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
 import { type Scan, scanAnswer, readScan } from "../score/scan.ts";
+import { QueryWarning } from "../score/query-warning.tsx";
 import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { citedIn, HowToCite } from "../score/how-to-cite.tsx";
@@ -82,9 +83,7 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
   return (
     <div class="stack">
       {general.map((warning) => (
-        <Banner key={warning} tone="warn">
-          {warning}
-        </Banner>
+        <QueryWarning key={warning} text={warning} address={(protein) => href("/scan", { protein })} />
       ))}
       <div class="answer">
         <p>{scanAnswer(scan)}</p>

@@ -118,9 +118,9 @@ function SearchView({ search }: { search: Search }) {
       {!isOver(search) && <SearchProgress search={search} />}
       {isOver(search) && missing > 0 && (
         <Banner tone="warn">
-          {pluralize(missing, "protein")} of the selection {missing === 1 ? "has" : "have"} no family yet and{" "}
-          {missing === 1 ? "was" : "were"} not searched.{" "}
-          <a href={href("/proteome")}>See how far the families are</a>.
+          {pluralize(missing, "protein")} of the selection {missing === 1 ? "was" : "were"} not searched,
+          because the server has not aligned {missing === 1 ? "its" : "their"} homologs yet.{" "}
+          <a href={href("/proteome")}>See how far it is</a>.
         </Banner>
       )}
       {matches > 0 && <Matches search={search} />}

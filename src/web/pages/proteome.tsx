@@ -4,7 +4,7 @@ import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
-import { formatCount, formatDuration, formatSize } from "../format.tsx";
+import { formatCount, formatDuration, formatSize, pluralize } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { type Answer, call } from "../request.ts";
 import { recentProteomes } from "../score/job.ts";
@@ -50,8 +50,8 @@ function SearchCard({ proteome, query }: { proteome: Proteome; query: URLSearchP
     <>
       <ProteomeForm proteome={proteome} initial={query} />
       <p class="muted">
-        {formatCount(families)} of {formatCount(sequences)} proteins of {corpus} can be searched. Their
-        families take {formatSize(bytes)}.
+        {formatCount(families)} of {pluralize(sequences, "protein")} of {corpus} can be searched. Their
+        homologs and alignments take {formatSize(bytes)}.
       </p>
       <BuildingText building={building} />
     </>
@@ -64,10 +64,10 @@ function BuildingText({ building }: Pick<Proteome, "building">) {
   const { done, missing, secondsLeft } = building;
   return (
     <TaskProgress
-      name="Families"
-      message={`The server computes the missing families: ${formatCount(done)} of ${formatCount(missing)}${
+      name="Homologs of all proteins"
+      message={`The server aligns the homologs of the missing proteins: ${formatCount(done)} of ${formatCount(missing)}${
         secondsLeft === null ? "" : `, about ${formatDuration(secondsLeft)} left`
-      }. Each protein can be searched once its family is stored.`}
+      }. Each protein can be searched once that is done.`}
       fraction={missing > 0 ? done / missing : null}
     />
   );
@@ -76,8 +76,8 @@ function BuildingText({ building }: Pick<Proteome, "building">) {
 const NoFamiliesCard = ({ proteome: { corpus, building } }: { proteome: Proteome }) => (
   <Empty title="No protein can be searched yet" icon="dna">
     <p>
-      labd needs the family of each protein: its homologs, their alignment and tree. Within a minute of using
-      a new corpus, the server begins to compute the families of {corpus}.
+      labd needs the homologs of each protein, their alignment and tree, which it calls a family. Within a
+      minute of using a new corpus, the server begins to compute those of {corpus}.
     </p>
     <BuildingText building={building} />
     <p>If the build was cancelled or is too large, an administrator starts one here, or on the server with</p>

@@ -1,11 +1,10 @@
 import { useMemo } from "preact/hooks";
-import { readPartWarning } from "../../motif/protein-text.ts";
 import { isMatch } from "../../scoring/table/match-row.ts";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { findVerdict } from "../../scoring/table/verdict.ts";
 import { resultRows } from "../../scoring/table/rows.ts";
 import { href } from "../address.ts";
-import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
@@ -31,6 +30,7 @@ import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
 import { centred, contains, countResidues, type Span } from "../score/track-geometry.ts";
 import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
+import { QueryWarning } from "../score/query-warning.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
@@ -167,7 +167,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   return (
     <div class="stack">
       {[...warnings].map((warning) => (
-        <Warning key={warning} text={warning} result={result} />
+        <QueryWarning key={warning} text={warning} address={scoreAddress(result)} />
       ))}
       {match ? (
         <div class="answer">
@@ -217,20 +217,15 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   );
 }
 
-/** A warning; that the query is a part of a protein leads to scoring the whole. */
-function Warning({ text, result: { patterns } }: { text: string; result: Result }) {
-  const part = readPartWarning(text);
-  const motifs = {
-    class: patterns.flatMap(({ name }) => name ?? []),
-    pattern: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
-  };
-  return (
-    <Banner tone="warn">
-      {text}{" "}
-      {part && <a href={href("/score", { protein: part.accession, ...motifs })}>Score {part.accession}</a>}
-    </Banner>
-  );
-}
+/** The page that scores a protein for the motifs of a result. */
+const scoreAddress =
+  ({ patterns }: Result) =>
+  (protein: string): string =>
+    href("/score", {
+      protein,
+      class: patterns.flatMap(({ name }) => name ?? []),
+      pattern: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
+    });
 
 function parseSpan(query: URLSearchParams, length: number): Span {
   const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
