@@ -190,6 +190,8 @@ async function search(call: Call): Promise<void> {
     organism,
     queries: selection.names,
     features: request.features,
+    classModel: request.classModel,
+    ...readOptions(call),
   });
   await call.print(
     format === TABLE_TEXT

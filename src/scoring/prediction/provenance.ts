@@ -142,6 +142,8 @@ export const searchProvenance = ({
   organism,
   queries,
   features,
+  classModel,
+  prior,
   ...source
 }: Omit<Source, "method"> & {
   at: number;
@@ -149,9 +151,13 @@ export const searchProvenance = ({
   organism?: string | null | undefined;
   queries?: string | undefined;
   features?: { hash: string } | undefined;
+  classModel?: { hash: string } | undefined;
+  prior?: number | undefined;
 }): Provenance => ({
   ...fullProvenance({ labd: VERSION, date: printDay(at) }, { ...source, method: METHOD }),
+  options: prior === undefined ? undefined : { prior },
   features_sha256: features?.hash,
+  class_models: classModel && { [patternName(pattern)]: classModel.hash },
   organism: organism ?? undefined,
   patterns: [record(pattern)],
   queries_sha256: queries === undefined ? undefined : hash("sha256", queries),
