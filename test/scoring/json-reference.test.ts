@@ -318,8 +318,10 @@ test("finds proteins of the corpus in use by name and species", async () => {
   const two = (await service.ask("GET", "/proteins?query=mouse&limit=2")).json;
   expect(two.results).toHaveLength(2);
   expect(two.total).toBeGreaterThan(2);
-  expect((await service.ask("GET", "/proteins?query=p53+nothing")).json).toEqual({ total: 0, results: [] });
-  expect((await waiting.ask("GET", "/proteins?query=p53")).json).toEqual({ total: 0, results: [] });
+  const none = (await service.ask("GET", "/proteins?query=p53+nothing")).json;
+  expect(none).toMatchObject({ total: 0, results: [], searched: 496 });
+  expect(none.near[0]).toMatchObject({ accession: "P04637" });
+  expect((await waiting.ask("GET", "/proteins?query=p53")).json).toMatchObject({ total: 0, results: [] });
   const long = await service.ask("GET", `/proteins?query=${"x".repeat(201)}`);
   expect([long.status, long.text]).toEqual([400, expect.stringContaining("query")]);
 });

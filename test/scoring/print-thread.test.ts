@@ -7,7 +7,7 @@ import {
   printReport,
   printResult,
 } from "../../src/scoring/results/result-format.ts";
-import { SAMPLE } from "./sample-prediction.ts";
+import { CURRENT, SAMPLE } from "./sample-prediction.ts";
 
 const { identifier, protein = null } = SAMPLE;
 const parts = [new Uint8Array(Bun.zstdCompressSync(JSON.stringify(SAMPLE.prediction)))];
@@ -30,7 +30,7 @@ test("the print thread prints every form like the main thread, and refuses more 
   const workbook = printInThread(task({ as: { result: "xlsx" } }));
   await expect(printInThread(task())).rejects.toMatchObject({ code: "busy" });
   expect((await Promise.all(printing)).map(decoded)).toEqual(
-    forms.map((form) => printReport(SAMPLE, form, { match: 1 }) as string),
+    forms.map((form) => printReport(CURRENT, form, { match: 1 }) as string),
   );
   expect(decoded(await scan)).toBe(printResult(scanned) as string);
   expect(decoded((await workbook).slice(0, 2))).toBe("PK");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { RESULT_FORMATS } from "../../src/scoring/results/file-formats.ts";
 import { printReport, type PrintTask, printResult } from "../../src/scoring/results/result-format.ts";
 import { elnFaults, openEln } from "../eln-rules.ts";
-import { EMPTY, SAMPLE } from "./sample-prediction.ts";
+import { CURRENT, EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 /** A result as an archive of the ELN file format. */
 
@@ -44,7 +44,7 @@ test("an archive of a result has the query and the result in several forms", () 
   expect(text("query.fasta")).toBe(">p53 >50%; µ\nMEEPQSDPSV\n");
   for (const form of ["json", "tsv", "gff3", "stockholm", "a3m", "newick"] as const) {
     const { extension, contentType } = RESULT_FORMATS[form];
-    expect(text(`result.${extension}`)).toBe(printReport(SAMPLE, form) as string);
+    expect(text(`result.${extension}`)).toBe(printReport(CURRENT, form) as string);
     expect(node(`./result/result.${extension}`).encodingFormat).toBe(contentType.split(";")[0]);
   }
 });

@@ -1,3 +1,4 @@
+import { currentPrediction } from "../../src/scoring/table/earlier-match.ts";
 import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 
 /** A prediction made by hand that has everything a printer can meet: insertions, deletions, homologs of one name, absent values, text that formats forbid. */
@@ -188,4 +189,10 @@ export const EMPTY: PredictionReport = {
     alignment: { ...SAMPLE.prediction.alignment, rows: [] },
     tree: "",
   },
+};
+
+/** The prediction as documents of stored results print it, with the relation of each homolog. */
+export const CURRENT: PredictionReport = {
+  ...SAMPLE,
+  prediction: currentPrediction(SAMPLE.prediction, SAMPLE.protein?.organism),
 };
