@@ -136,7 +136,14 @@ const RULES: Record<string, Rule> = {
     packages: ["preact"],
   },
   "src/web/score": {
-    files: ["src/web", "src/motif/protein-text.ts", "src/motif/species.ts", "src/scoring/table", ...TREES],
+    files: [
+      "src/web",
+      "src/motif/protein-text.ts",
+      "src/motif/species.ts",
+      "src/motif/variant.ts",
+      "src/scoring/table",
+      ...TREES,
+    ],
     packages: ["preact", "3dmol"],
   },
   "src/web/inventory": {

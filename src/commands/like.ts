@@ -82,10 +82,11 @@ export function likeQuestions({ file, provenance }: Like, patterns?: PatternRequ
         : undefined;
   if (missing) throw new Problem("invalid_request", `--like ${file}: ${missing}`);
   const common = patterns ?? likePatterns({ file, provenance });
-  return queries.map(({ name, description = "", md5, sequence, patterns: own = [] }) => {
+  return queries.map(({ name, description = "", md5, sequence, patterns: own = [], variant }) => {
     if (new Bun.CryptoHasher("md5").update(sequence).digest("hex") !== md5)
       throw new Problem("invalid_request", `--like ${file}: query ${name} was altered: its MD5 differs.`);
-    return { name, description, sequence, patterns: common ?? own.map(readPattern) };
+    const patterns = common ?? own.map(readPattern);
+    return { name, description, sequence, patterns, variant: variant ?? provenance.variant };
   });
 }
 
@@ -107,6 +108,7 @@ const DECISIVE: Readonly<Partial<Record<keyof Provenance, string>>> = {
   model: "model",
   corpus_sha256: "corpus",
   alignment_sha256: "alignment",
+  variant: "variant",
   options: "options",
   ignored: "ignored evidence",
   features_sha256: "features",

@@ -20,7 +20,7 @@ export const chooseFormat = <Format extends string>(
     : otherwise);
 
 /** Columns of a terminal whose width is unknown. */
-const WIDTH = 100;
+export const WIDTH = 100;
 const RESET = "\u001B[0m";
 const COLOURS: Readonly<Record<MatchVerdict | "title", string>> = {
   title: "\u001B[1m",

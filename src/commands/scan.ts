@@ -23,6 +23,7 @@ import {
 import type { Call, Command } from "./command.ts";
 import {
   EVIDENCE_FLAGS,
+  isLimited,
   readOptions,
   splitList,
   readView,
@@ -53,6 +54,7 @@ import {
 } from "./print-scored.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import { chooseOutput } from "./score-output.ts";
+import { checkVariantFlags, printVariants, VARIANT_FLAGS, withVariants } from "./variant-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 const HELP = "See labd scan --help.";
@@ -73,6 +75,7 @@ export const scan: Command = {
       "ELM's table of motif classes, to test instead of the imported or built-in classes. The table is not imported.",
     "--classes NAMES": "Test only these motif classes, separated by commas.",
     ...EVIDENCE_FLAGS,
+    ...VARIANT_FLAGS,
     ...viewFlags(TABLE),
     "--joint":
       "Rank the matches of all proteins together, with q-values over all of them; printed at the end.",
@@ -97,6 +100,7 @@ export const scan: Command = {
     const like = await readLike(call);
     checkFlags(call, like !== null);
     const view = likeView(readView(call, TABLE, HELP), like);
+    checkVariantFlags(call, isLimited(view), HELP);
     const format = chooseFormat<ScanFormatName>(call, "tsv");
     if (isWorkbook(format)) refuseParts(call, HELP);
     const scoringModel =
@@ -110,7 +114,7 @@ export const scan: Command = {
       const corpus = chooseCorpus(call, scoring, like);
       const names = splitList(call.value("--classes") ?? "");
       const read = readQuestions(call, scoring, { fasta, table, names, like, corpus });
-      const questions = scoring.knowledge.addTo(read, evidence);
+      const questions = withVariants(call, scoring.knowledge.addTo(read, evidence));
       warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion(corpus ?? undefined);
       const run = runProvenance({ at: Date.now(), options, questions, evidence });
@@ -131,6 +135,7 @@ export const scan: Command = {
         call.has("--joint"),
         ...(view.order === undefined ? [] : [view.order]),
         ...(options ? [options] : []),
+        ...call.values("--variant"),
       ];
       const output = chooseOutput(
         call,
@@ -147,7 +152,8 @@ export const scan: Command = {
         report: (...at) => progress.show(progressBar(...at)),
       });
       const printing = { results, format, view, output, shown: progress.clear, provenance, corpus };
-      await printScans(call, scoring, printing);
+      if (call.has("--variant")) await printVariants(call, scoring, printing);
+      else await printScans(call, scoring, printing);
       return reportDifferences(call, like, provenance);
     });
   },

@@ -56,6 +56,7 @@ import {
 import { isComplete, chooseOutput } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
 import { parseShard } from "./shard-flag.ts";
+import { checkVariantFlags, printVariants, VARIANT_FLAGS, withVariants } from "./variant-flag.ts";
 import { withScoring } from "./with-data.ts";
 
 /** Sources of queries, of which exactly one is given. */
@@ -91,6 +92,7 @@ export const score: Command = {
     "--max-identity 25-100": "Maximum identity of a homolog in percent; by default 100.",
     "--max-homologs 1-100": "Number of homologs; by default 100.",
     ...EVIDENCE_FLAGS,
+    ...VARIANT_FLAGS,
     ...viewFlags(TABLE),
     [`--format ${[...SCORE_FORMATS, TABLE_TEXT].join("|")}`]:
       "Output format; a table on terminals, otherwise the first is the default. JSON is one object per line.",
@@ -124,6 +126,7 @@ export const score: Command = {
     if (call.has("--resume") && !call.has("--output"))
       throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const request = readRequest(call, like);
+    checkVariantFlags(call, isLimited(request.view), HELP);
     if (isWorkbook(request.format)) refuseParts(call, HELP);
     const isTable = request.format === TABLE_TEXT || request.format in TABLE_FORMATS;
     if (shard && request.format === TABLE_TEXT)
@@ -279,7 +282,8 @@ async function scoreQueries(
   const { shard, scoringModel, options, evidence, format, view, like } = given;
   warnWithoutFeatures(call, scoring, TABLE, view);
   const used = chooseCorpus(call, scoring, like);
-  const questions = scoring.knowledge.addTo(readQuestions(call, scoring, given, used), evidence);
+  const read = scoring.knowledge.addTo(readQuestions(call, scoring, given, used), evidence);
+  const questions = withVariants(call, read);
   const { corpus, method } = scoring.corpora.scoringVersion(used ?? undefined);
   const run = runProvenance({ at: Date.now(), options, questions, evidence });
   const source = used ?? { name: "none", hash: corpus, sequences: 0 };
@@ -315,7 +319,8 @@ async function scoreQueries(
   });
   if (!shard) {
     const printing = { results, format, view, output, shown: progress.clear, provenance };
-    await printAll(call, scoring, { ...printing, corpus: used });
+    if (call.has("--variant")) await printVariants(call, scoring, { ...printing, corpus: used });
+    else await printAll(call, scoring, { ...printing, corpus: used });
     return reportDifferences(call, like, provenance);
   }
   const series = format as ScoreFormatName;

@@ -101,6 +101,9 @@ export type { ProteinIdentity } from "./header.ts";
 export { findPlace, readProteinText } from "./protein-text.ts";
 export type { ProteinText } from "./protein-text.ts";
 
+/** Variants of a protein. */
+export { listVariants, readVariant, revertVariant, VariantError } from "./variant.ts";
+
 /** Proteomes: families of proteins once, as records, then any pattern without a search. */
 export { familyRecords, scoreRecord } from "./proteome.ts";
 export { carryOver } from "./carry-over.ts";

@@ -1,3 +1,4 @@
+import { decode, encode } from "./alphabet.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
@@ -18,6 +19,7 @@ import { findWhole } from "./protein-part.ts";
 import { rootTree } from "./rooted-tree.ts";
 import { type Hit, readResidues } from "./search.ts";
 import { newick } from "./tree.ts";
+import { applyVariant } from "./variant.ts";
 import { choiceWarnings, familyWarnings, leftOutWarnings, rowsWarning } from "./warnings.ts";
 
 export interface PatternRequest {
@@ -37,6 +39,8 @@ interface ScoringRequest {
   patterns: readonly PatternRequest[];
   model: ScoringModel;
   knowledge?: Knowledge | undefined;
+  /** Substitutions to score, as `readVariant` returns them, with the homologs and the alignment of the unchanged query. */
+  variant?: string | undefined;
 }
 
 /**
@@ -164,7 +168,7 @@ interface Job {
 
 /** Tree, weights and scores for homologs of any source. */
 function assemble<Source>(
-  { request: { model, patterns: requests, knowledge = {} }, query, patterns, options, report }: Job,
+  { request: { model, patterns: requests, knowledge = {}, variant }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
   { corpus, findLeftOut, organisms, describe }: HomologSource<Source>,
 ): Prediction {
@@ -172,9 +176,12 @@ function assemble<Source>(
   const admitted = aligned
     .filter(({ homolog }) => passesThresholds(homolog, options))
     .slice(0, options.maxHomologs);
+  const scoredQuery = variant === undefined ? query : encode(applyVariant(decode(query), variant));
   const family = buildFamily(
-    query,
-    admitted.map(({ homolog }) => homolog),
+    scoredQuery,
+    admitted.map(({ homolog }) =>
+      scoredQuery === query ? homolog : measureHomolog(scoredQuery, homolog.row),
+    ),
   );
   // With enough homologs, hits left out matter little, and a choice leaves out hits by itself.
   const leftOut =

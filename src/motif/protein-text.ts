@@ -16,10 +16,11 @@ const EXPECTED_MESSAGE = "Expected a protein sequence in one-letter codes.";
 /** A shorter text of small letters may be a word. Swiss-Prot has no protein of fewer than 40 residues with O, J or U. */
 const LONGEST_WORD = 30;
 
-const THREE_LETTER_CODES = new Set(
-  "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL ASX GLX SEC PYL XAA".split(
-    " ",
-  ),
+/** Letters by three-letter codes. */
+export const THREE_LETTER_CODES: ReadonlyMap<string, string> = new Map(
+  "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL ASX GLX SEC PYL XAA"
+    .split(" ")
+    .map((code, i) => [code, "ARNDCQEGHILKMFPSTWYVBZUOX"[i]]),
 );
 
 /** A word of the text and its position. */

@@ -46,6 +46,7 @@ export {
   SCAN_FORMATS,
   type ScanFormatName,
 } from "./results/file-formats.ts";
+export { printVariant, variantComparisons, variantHead } from "./results/variants.ts";
 export { printProteome, printTable, tableWorkbook } from "./results/print-table.ts";
 export { type Filter, type FilterValues, listFormerNames } from "./table/filters.ts";
 export { MATCH_TABLES, type MatchTable } from "./table/match-tables.ts";

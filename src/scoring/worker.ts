@@ -89,12 +89,12 @@ function search(task: SearchTask): WorkerReport {
 
 async function score(task: WorkerTask): Promise<WorkerReport> {
   const { ticket, request, corpusPath, options, pack, hits } = task;
-  const { query, patterns, model, homologs, prior, alignment: rows, knowledge } = request;
+  const { query, patterns, model, homologs, prior, alignment: rows, knowledge, variant } = request;
   const chosen = { ...DEFAULTS, ...options, ...homologs, ...(prior !== undefined && { prior }) };
   const report = reporter(ticket);
   const prediction = rows
-    ? predictFromAlignment({ rows, patterns, model, knowledge }, chosen, report)
-    : predict({ query, patterns, model, knowledge }, loadCorpus(task), chosen, report, hits);
+    ? predictFromAlignment({ rows, patterns, model, knowledge, variant }, chosen, report)
+    : predict({ query, patterns, model, knowledge, variant }, loadCorpus(task), chosen, report, hits);
   if (corpusPath === null && !rows) prediction.warnings.unshift(NO_CORPUS);
   return {
     ticket,

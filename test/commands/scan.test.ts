@@ -140,3 +140,42 @@ test("names an unknown class and a bad table", async () => {
   const table = await labd(["scan", "--fasta", "-", "--elm", bad], { env, stdin: P53 });
   expect([table.code, table.stderr.includes("Table of motif classes: Line 1")]).toEqual([65, true]);
 });
+
+test("prints the matches that variants change, and comparisons as JSON", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  const run = (...words: string[]) => labd([...words, "--fasta", "-"], { env, stdin: P53 });
+  const words = ["score", "--pattern", "F...W..[LIV]", "--pattern", "P..P"];
+  const plain = parseRows((await run(...words)).stdout);
+  const tsv = await run(...words, "--variant", "W23A,p.Phe19Ala+W23A", "--variant", "23\tW\tW");
+  expect(tsv.code).toBe(0);
+  expect(tsv.stdout).toContain('"variant":"F19A+W23A"');
+  const [z] = plain.filter(({ start }) => start === "19").map((row) => row.z);
+  const broken = { change: "broken", match: "FSDLWKLL", z_before: z, verdict_before: "likely functional" };
+  expect(parseRows(tsv.stdout)).toEqual([
+    expect.objectContaining({ variant: "W23A", ...broken, z_after: "", verdict_after: "" }),
+    expect.objectContaining({ variant: "F19A+W23A", ...broken }),
+  ]);
+  const json = JSON.parse((await run(...words, "--variant", "W23W", "--format", "json")).stdout);
+  expect(json.b.variant).toBe("W23W");
+  expect(json.matches.map(({ a }: { a: { z: number } }) => a.z.toFixed(3))).toEqual(
+    json.matches.map(({ b }: { b: { z: number } }) => b.z.toFixed(3)),
+  );
+  const table = await run(...words, "--variant", "W23A,W23W", "--format", "table");
+  expect(table.stdout).toBe(
+    "P04637, W23A: \n" +
+      "motif         match     place  change  z     without            z  with the variant\n" +
+      `F...W..[LIV]  FSDLWKLL  19-26  broken  ${Number(z).toFixed(2)}  Likely functional     no match\n\n` +
+      "P04637, W23W: no match changes\n\n",
+  );
+  const scanned = parseRows((await run("scan", "--variant", "W23A")).stdout);
+  expect(scanned[0]).toMatchObject({ change: "broken", motif: "MDM2-SWIB", start: "19" });
+  for (const [given, code, error] of [
+    [["--variant", "L23A"], 65, "--variant: P04637: L23A: residue 23 is W, not L."],
+    [["--variant", "W23A", "--format", "xlsx"], 64, "--variant needs --format tsv, json, table."],
+    [["--variant", "W23A", "--order", "z"], 64, "--variant does not go with filters and --order."],
+    [["--variant", "W23A", "--shard", "1/2"], 64, "--variant does not go with --shard."],
+  ] as const)
+    expect(await run(...words, ...given)).toMatchObject({ code, stderr: expect.stringContaining(error) });
+});

@@ -24,6 +24,7 @@ const JOB: JobObject = {
   scoringModel: "continuous",
   patterns: [],
   homologs: null,
+  variant: null,
   hasOwnAlignment: false,
   mayChange: true,
   links: { self: "", events: "", result: "", scan: "" },

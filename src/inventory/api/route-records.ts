@@ -122,7 +122,7 @@ function collectionOperations(resource: RoutedResource) {
     operation(`${method} /api/v2/:list/`, {
       access: "signedIn",
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
-      description: "Updates all or none; an object changes the records that the URL selects.",
+      description: "All or none; an object changes the records that the URL selects.",
       parses: true,
       parameters: [() => listRecordParameters(resource), [OTHER_FILTERS], DRY_RUN, SEVERAL],
       sends: () => ({
@@ -149,7 +149,7 @@ function collectionOperations(resource: RoutedResource) {
     operation("POST /api/v2/:list/", {
       access: "signedIn",
       summary: `Create ${one}`,
-      description: "A list creates all its records or none; the response lists the errors of each.",
+      description: "A list creates all its records or none; errors are listed for each.",
       parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
       sends: () => content(creationSchema(DECLARED, resource)),
       status: 201,
@@ -201,7 +201,7 @@ export const searchOperation = <const Path extends `/${string}`>(
     access,
     parses: true,
     summary: `Search ${makeNouns(resource).many}`,
-    description: "Returns the response of GET of the list.",
+    description: "Answers like GET of the list.",
     reads: true,
     sends: content(SEARCH_BODY),
     returns: () => listAnswer(resource),

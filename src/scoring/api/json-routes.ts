@@ -53,7 +53,7 @@ import type { JobModels } from "../structure/job-models.ts";
 import { modelOperations } from "./model-routes.ts";
 import { API, resultOperations } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
-import { readSubmission } from "./submission.ts";
+import { readSubmission, readVariantJob } from "./submission.ts";
 
 export interface JsonOptions {
   handlers: Handlers;
@@ -202,7 +202,10 @@ async function submit(
   base: string,
 ): Promise<{ job: JobObject; headers: Record<string, string> }> {
   const { handlers, identifyClient, ownership } = context;
-  const submission = readSubmission(body, context);
+  const submission =
+    body.variantOf === undefined
+      ? readSubmission(body, context)
+      : readVariantJob(body, (id) => handlers.requireRequest(id));
   const key = request.headers.get("idempotency-key");
   const { key: owner, headers } = ownership.claim(request);
   const id = await handlers.runJob(submission, identifyClient(request), key, owner);
@@ -340,7 +343,6 @@ function jobObject(
   const self = `${base}${API}/jobs/${id}`;
   return {
     id,
-    identifier: request?.identifier ?? null,
     state,
     stage: isRunning ? stage : null,
     fraction: isRunning ? Math.floor(fraction * 100) / 100 : null,
@@ -350,15 +352,22 @@ function jobObject(
     ended: isoTime(ended),
     expires: isoTime(expires),
     failure,
-    queryLength: request?.query.length ?? null,
     ...shown,
-    scoringModel: request?.model ?? null,
-    patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
-    homologs: request?.homologs ?? null,
-    hasOwnAlignment: request?.alignment !== undefined,
+    ...describeRequest(request),
     links: { self, events: `${self}/events`, result: `${self}/result`, scan: `${self}/scan` },
   };
 }
+
+/** The values of a request; null or empty once it has expired. */
+const describeRequest = (request: JobRequest | null) => ({
+  identifier: request?.identifier ?? null,
+  queryLength: request?.query.length ?? null,
+  scoringModel: request?.model ?? null,
+  patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
+  homologs: request?.homologs ?? null,
+  variant: request?.variant ?? null,
+  hasOwnAlignment: request?.alignment !== undefined,
+});
 
 const isoTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString();

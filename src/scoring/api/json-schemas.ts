@@ -137,10 +137,17 @@ export const Submission = schema(
         text("Identifier of the row of the alignment that is the query. Default: the first row."),
       ),
       homologs: optional(HomologChoiceSchema),
+      variant: optional(
+        text(
+          "Substitutions in the query, such as `W23A`, `p.Trp23Ala` or `F19A+W23A`, scored with the homologs of the unchanged one.",
+        ),
+      ),
+      variantOf: optional(uuid("A job to repeat with the variant alone.")),
     },
     {
       $id: "Submission",
-      description: "A query and the motifs to look for. Give one of querySequence, accession and alignment.",
+      description:
+        "A query and the motifs to look for. Give one of querySequence, accession, alignment and variantOf.",
       additionalProperties: false,
       examples: [
         {
@@ -209,6 +216,7 @@ export const JobSchema = object(
     homologs: nullable(Type.Unsafe<HomologChoice>(HomologChoiceSchema), {
       description: "The choice of homologs; null for the default one.",
     }),
+    variant: nullable(text("Substitutions in the query, by position.")),
     hasOwnAlignment: Type.Boolean({
       description: "Whether the homologs are rows of the client's alignment.",
     }),

@@ -9,8 +9,10 @@ import {
   readAlignment,
   readHeader,
   readProteinText,
+  readVariant,
   SCORING_MODELS,
   SequenceError,
+  VariantError,
 } from "../../motif/index.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readAlignmentText, withQueryFirst } from "../batch/alignment-text.ts";
@@ -45,7 +47,30 @@ export function readSubmission(body: Static<typeof Submission>, context: Submiss
   const { homologs, model, evidence } = common;
   const patterns = [...common.expressions, ...common.classes];
   const identifier = body.identifier ?? name;
-  return { homologs, alignment, identifier, query: sequence, model, patterns, ...evidence };
+  const variant = requireVariant(body.variant, sequence);
+  return { homologs, alignment, identifier, query: sequence, model, patterns, variant, ...evidence };
+}
+
+/** A variant of a protein; undefined without one. @throws Problem invalid_request that names the residue there */
+function requireVariant(text: string | undefined, protein: string): string | undefined {
+  try {
+    return text === undefined ? undefined : readVariant(text, protein);
+  } catch (error) {
+    if (!(error instanceof VariantError)) throw error;
+    throw invalid("variant", error.message);
+  }
+}
+
+/** The job of `variantOf` with a variant. @throws Problem unknown_job, job_expired, invalid_request */
+export function readVariantJob(
+  { variantOf, variant, ...others }: Static<typeof Submission>,
+  requireRequest: (id: string) => JobRequest,
+): JobRequest {
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw invalid(other, "not with variantOf, whose job has all but the variant.");
+  if (variant === undefined) throw invalid("variant", "give the variant, such as W23A.");
+  const request = requireRequest(variantOf!);
+  return { ...request, variant: requireVariant(variant, request.query) };
 }
 
 type CommonFields = Pick<

@@ -18,6 +18,8 @@ export interface Question {
   patterns: PatternRequest[];
   /** Knowledge beside the sequence. */
   knowledge?: Knowledge | undefined;
+  /** Substitutions that are scored with the homologs of the unchanged sequence. */
+  variant?: string | undefined;
 }
 
 export interface NamedQuestion extends Question {

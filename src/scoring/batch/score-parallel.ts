@@ -95,8 +95,8 @@ class ParallelRun {
     const end = Math.min(this.questions.length, this.#delivered + workers * MAX_AHEAD);
     const group = this.#groups[this.#next];
     if (this.#next < end && group.search.isOver) {
-      const { sequence, patterns, knowledge } = this.questions[this.#next];
-      const request = { identifier: "", query: sequence, model, patterns, knowledge };
+      const { sequence, patterns, knowledge, variant } = this.questions[this.#next];
+      const request = { identifier: "", query: sequence, model, patterns, knowledge, variant };
       const hits = group.search.take(group.members.indexOf(this.#next)) ?? undefined;
       return { ticket: this.#next++, request, corpusPath, options, hits };
     }

@@ -5,6 +5,7 @@ import {
   type PatternScores,
   type Prediction,
   readHeader,
+  revertVariant,
 } from "../../motif/index.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
 import { openCorpusFile } from "../corpus/corpus.ts";
@@ -112,11 +113,12 @@ const opened = new Map<string, FeatureFiles>();
 
 /** Features of the query of a prediction, and at its matches. */
 export function annotate(
-  { identifier, prediction }: PredictionReport,
+  { identifier, prediction, provenance }: PredictionReport,
   source: FeatureSource,
 ): ResultFeatures {
   const files = featureFilesIn(source.dataDirectory);
-  const query = prediction.alignment?.query ?? "";
+  // Features are found by the sequence of the protein, and a substitution moves none.
+  const query = revertVariant(prediction.alignment?.query ?? "", provenance?.variant);
   const own = files.isEmpty || query === "" ? NO_FEATURES : findQueryFeatures(files, query, identifier);
   const homologs = files.isEmpty ? [] : homologInstances(files, prediction, source);
   const notes = prediction.patterns.flatMap((pattern) => {

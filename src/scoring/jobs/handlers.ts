@@ -124,13 +124,13 @@ export function scoringHandlers(options: HandlersOptions) {
 const jobProvenance = (request: JobRequest, { submitted, ended }: JobView): Provenance => {
   const { identifier: name, query: sequence, patterns, homologs, prior, alignment } = request;
   const options = { ...homologs, ...(prior !== undefined && { prior }) };
-  const { knowledge, classModels } = request;
+  const { knowledge, classModels, variant } = request;
   return runProvenance({
     at: ended ?? submitted,
     options,
     alignment,
     evidence: request,
-    questions: [{ name, sequence, patterns, knowledge, classModels }],
+    questions: [{ name, sequence, patterns, knowledge, classModels, variant }],
   });
 };
 

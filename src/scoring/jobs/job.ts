@@ -104,6 +104,8 @@ export interface JobRequest extends EvidenceChoice {
   homologs?: HomologChoice | undefined;
   /** Rows of an alignment from the client, the query first: the others are the homologs. Absent for a search. */
   alignment?: readonly AlignedText[] | undefined;
+  /** Substitutions in the query that are scored with the homologs of the unchanged one. */
+  variant?: string | undefined;
   /** Read when the job is accepted, so that later imports do not change it. */
   knowledge?: Knowledge | undefined;
   /** Hashes of class models by the index of their pattern, chosen at the same time. A lease has them in its knowledge. */
@@ -131,11 +133,12 @@ export function jobId(milliseconds: number, random: string): string {
 
 /** SHA-256 of the inputs of a prediction, without the client's identifier. */
 export function hashRequest(request: JobRequest): string {
-  const { query, model, patterns, homologs, alignment, prior, knowledge, classModels } = request;
+  const { query, model, patterns, homologs, alignment, prior, knowledge, classModels, variant } = request;
   // The words of a digest never change: results are found by it.
   const dialectWord = (dialect: Dialect | undefined) => (dialect === "elm" ? "elm" : "soap");
   const values = patterns.map(({ expression, name, dialect }) => [expression, name, dialectWord(dialect)]);
-  const source = [homologs, alignment, prior, knowledge, classModels].filter((one) => one !== undefined);
+  const optional = [homologs, alignment, prior, knowledge, classModels, variant];
+  const source = optional.filter((one) => one !== undefined);
   const canonical = JSON.stringify([query, model, values, ...source]);
   return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

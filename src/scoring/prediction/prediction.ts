@@ -90,6 +90,7 @@ export const ProvenanceSchema = Type.Unsafe<Provenance>(
         corpus_sha256: text("Its hash."),
         corpus_proteins: count("Its proteins."),
         alignment_sha256: text("Hash of the user's alignment."),
+        variant: text("Substitutions."),
         options: unknownObject("Options."),
         features_sha256: text("Hash of features."),
         class_models: unknownObject("Hashes of class models."),

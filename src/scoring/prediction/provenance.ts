@@ -21,6 +21,8 @@ interface Question {
   patterns: readonly PatternRequest[];
   /** Features and class models that are evidence. */
   knowledge?: Knowledge | undefined;
+  /** Substitutions in the sequence that were scored. */
+  variant?: string | undefined;
   /** Hashes of class models by the index of their pattern, if the knowledge does not have them. */
   classModels?: Readonly<Record<number, string>> | undefined;
 }
@@ -60,19 +62,23 @@ export function runProvenance({
   const lists = [...new Set(questions.map(({ patterns }) => patterns))];
   const areCommon = new Set(lists.map((patterns) => JSON.stringify(patterns))).size === 1;
   const residues = questions.reduce((sum, { sequence }) => sum + sequence.length, 0);
-  const queries = questions.map(({ name, description, sequence, patterns, knowledge }): RecordedQuery => ({
-    name,
-    ...(description ? { description } : {}),
-    md5: hash("md5", sequence),
-    sequence,
-    ...(knowledge?.features && { features_sha256: knowledge.features.hash }),
-    ...(areCommon ? {} : { patterns: patterns.map(record) }),
-  }));
+  const queries = questions.map(
+    ({ name, description, sequence, patterns, knowledge, variant }): RecordedQuery => ({
+      name,
+      ...(description ? { description } : {}),
+      md5: hash("md5", sequence),
+      sequence,
+      ...(knowledge?.features && { features_sha256: knowledge.features.hash }),
+      ...(variant !== undefined && questions.length > 1 && { variant }),
+      ...(areCommon ? {} : { patterns: patterns.map(record) }),
+    }),
+  );
   return {
     labd: VERSION,
     date: printDay(at),
     alignment_sha256:
       alignment && hash("sha256", JSON.stringify(alignment.map(({ name, letters }) => [name, letters]))),
+    variant: questions.length === 1 ? questions[0].variant : undefined,
     options: changed.length > 0 ? Object.fromEntries(changed) : undefined,
     class_models: hashModels(questions),
     ignored: ignored.length > 0 ? ignored : undefined,
@@ -96,7 +102,8 @@ function hashModels(questions: readonly Question[]): Record<string, string> | un
 /** SHA-256 by which queries that are not listed are recognised. */
 export function hashQueries(queries: readonly RecordedQuery[]): string {
   const hasher = new Bun.CryptoHasher("sha256");
-  for (const { name, md5, patterns } of queries) hasher.update(`${JSON.stringify([name, md5, patterns])}\n`);
+  for (const { name, md5, patterns, variant } of queries)
+    hasher.update(`${JSON.stringify([name, md5, patterns, ...(variant === undefined ? [] : [variant])])}\n`);
   return hasher.digest("hex");
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { HomologState, MatchScore, Prediction } from "../../motif/index.ts";
+import { type HomologState, type MatchScore, type Prediction, revertVariant } from "../../motif/index.ts";
 import { nullable, oneOf } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
@@ -17,7 +17,9 @@ import {
 } from "../prediction/prediction.ts";
 import type { MatchNotes } from "../features/annotation.ts";
 import { currentMatch } from "../table/earlier-match.ts";
+import { CHANGE_NAMES, findChange } from "../table/match-changes.ts";
 import { patternName } from "../table/match-row.ts";
+import type { Provenance } from "../table/provenance.ts";
 import { findVerdict, type MatchVerdict, VERDICTS } from "../table/verdict.ts";
 
 /** Two results of one protein, match by match. */
@@ -67,6 +69,12 @@ const MatchSchema = object(
     end: count("Last residue."),
     text: text("The matched residues."),
     isFlipped: Type.Boolean({ description: "Whether the verdicts differ." }),
+    change: Type.Optional(
+      oneOf(
+        CHANGE_NAMES,
+        "With a variant: broken if only a has the match, new if only b has; weaker and stronger by z and verdict.",
+      ),
+    ),
     a: nullable(NumbersSchema, { description: "Null if only the second result has the match." }),
     b: nullable(NumbersSchema, { description: "Null if only the first result has the match." }),
     responsible: list(
@@ -82,6 +90,7 @@ const SideSchema = object(
   {
     job: text("Identifier of the job."),
     identifier: text("The client's name for the query."),
+    variant: Type.Optional(text("Substitutions in the query.")),
     protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
     method: text("Version of the method."),
     model: choice("AppliedScoringModel", "The scoring model."),
@@ -115,6 +124,7 @@ export interface ComparedResult {
   job: string;
   identifier: string;
   protein?: ProteinObject | null | undefined;
+  provenance?: Provenance | undefined;
   prediction: Prediction;
   notes?: readonly MatchNotes[] | undefined;
 }
@@ -131,7 +141,10 @@ export const currentComparison = (comparison: Comparison): Comparison => ({
 
 /** @throws Problem conflict if the results are of different proteins, or of earlier versions */
 export function compare(a: ComparedResult, b: ComparedResult): Comparison {
-  const [queryA, queryB] = [a, b].map(({ prediction }) => prediction.alignment?.query);
+  const [queryA, queryB] = [a, b].map(
+    ({ prediction: { alignment }, provenance }) =>
+      alignment && revertVariant(alignment.query, provenance?.variant),
+  );
   if (queryA === undefined || queryB === undefined)
     throw new Problem(
       "conflict",
@@ -143,9 +156,14 @@ export function compare(a: ComparedResult, b: ComparedResult): Comparison {
     throw new Problem("conflict", text);
   }
   const [namesA, namesB] = [a, b].map(({ prediction }) => listAccessions(prediction));
-  const matches = pairs(numberMatches(a), numberMatches(b)).map((pair) =>
-    comparedMatch(pair, a.prediction, b.prediction),
-  );
+  const isVariant = [a, b].some(({ provenance }) => provenance?.variant !== undefined);
+  const tested = [a, b].map(({ prediction }) => new Set(prediction.patterns.map(patternName)));
+  const matches = pairs(numberMatches(a), numberMatches(b)).map((pair) => {
+    const { motif } = (pair.a ?? pair.b)!;
+    const hasChange = isVariant && tested.every((motifs) => motifs.has(motif));
+    const match = comparedMatch(pair, a.prediction, b.prediction);
+    return hasChange ? Object.assign(match, { change: findChange(match.a, match.b) }) : match;
+  });
   return {
     a: describeSide(a, namesB),
     b: describeSide(b, namesA),
@@ -159,7 +177,7 @@ const listAccessions = ({ homologs }: Prediction): Set<string> =>
   new Set(homologs.map(({ accession }) => accession));
 
 function describeSide(
-  { job, identifier, protein, prediction }: ComparedResult,
+  { job, identifier, protein, provenance, prediction }: ComparedResult,
   others: ReadonlySet<string>,
 ): Comparison["a"] {
   const { method, model, corpus, homologs, warnings } = prediction;
@@ -167,6 +185,7 @@ function describeSide(
   return {
     job,
     identifier,
+    ...(provenance?.variant !== undefined && { variant: provenance.variant }),
     protein: protein ?? null,
     method,
     model,

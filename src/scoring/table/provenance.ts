@@ -31,6 +31,8 @@ export interface Provenance {
   corpus_proteins?: number | undefined;
   /** SHA-256 of the rows of an alignment from the user, which was scored instead of a search. */
   alignment_sha256?: string | undefined;
+  /** Substitutions in the query that were scored with the homologs of the unchanged one. */
+  variant?: string | undefined;
   /** Options that differ from those of the method. */
   options?: Partial<Options> | undefined;
   /** SHA-256 of imported features that count as evidence; each query has its own. */
@@ -64,6 +66,7 @@ const TEXTS: ReadonlySet<string> = new Set<keyof Provenance>([
   "corpus",
   "corpus_sha256",
   "alignment_sha256",
+  "variant",
   "features_sha256",
   "organism",
   "order",

@@ -1,4 +1,5 @@
 import type { Comparison } from "../../scoring/index.ts";
+import { listChanges } from "../../scoring/table/match-changes.ts";
 import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -34,7 +35,10 @@ function ComparePage() {
         <Loaded of={comparison}>{(value) => <Compared comparison={value} />}</Loaded>
       ) : (
         <Empty title="Two results are needed">
-          <p>Score a protein again with other homologs, and choose “Compare with the first” on the result.</p>
+          <p>
+            Score a protein again with other homologs or with a variant, and choose “Compare with the first”
+            on the result.
+          </p>
         </Empty>
       )}
     </>
@@ -45,8 +49,11 @@ function ComparePage() {
 const sideTitle = ({ a, b }: Comparison): string => queryTitle(a.protein ? a : b, "Protein");
 
 function summary({ flipped, matches, shared }: Comparison): string {
-  const verdicts =
-    flipped === 0 ? "No verdict changed" : `${pluralize(flipped, "verdict")} of ${matches.length} changed`;
+  const verdicts = matches.some(({ change }) => change)
+    ? `${pluralize(listChanges(matches).length, "match", "matches")} of ${matches.length} changed`
+    : flipped === 0
+      ? "No verdict changed"
+      : `${pluralize(flipped, "verdict")} of ${matches.length} changed`;
   return `${verdicts}. ${pluralize(shared, "homolog")} in both results.`;
 }
 

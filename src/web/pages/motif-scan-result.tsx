@@ -8,7 +8,7 @@ import { pluralize } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
-import { jobPath, useJob } from "../score/job.ts";
+import { type Job, jobPath, useJob } from "../score/job.ts";
 import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
@@ -19,6 +19,7 @@ import { QueryWarning } from "../score/query-warning.tsx";
 import { ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { citedIn, HowToCite } from "../score/how-to-cite.tsx";
+import { Variants } from "../score/variants.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 
 function MotifScanResult() {
@@ -50,7 +51,7 @@ function MotifScanResult() {
       </PageHead>
       {error !== null && <ErrorBanner error={error} />}
       {isFinished ? (
-        <Loaded of={scan}>{(value) => <ScanView job={id} scan={value} />}</Loaded>
+        <Loaded of={scan}>{(value) => <ScanView job={job} scan={value} />}</Loaded>
       ) : (
         job && (job.ended === null ? <JobProgress job={job} /> : <NoResult job={job} />)
       )}
@@ -66,8 +67,8 @@ const Facts = ({ scan: { queryLength, homologs, corpus, matches, classes } }: { 
   </>
 );
 
-function ScanView({ job, scan }: { job: string; scan: Scan }) {
-  const known = useFeatures(job).value;
+function ScanView({ job, scan }: { job: Job; scan: Scan }) {
+  const known = useFeatures(job.id).value;
   const { matches } = scan;
   const view = useMatchView(MATCH_TABLES.scan, matches);
   const general = scan.warnings.filter(
@@ -96,9 +97,10 @@ function ScanView({ job, scan }: { job: string; scan: Scan }) {
       <ScanOverview scan={scan} shown={view.rows} known={known?.features} />
       <ScanMatches
         {...{ view, matches }}
-        download={{ path: `${jobPath(job)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
-        findJob={() => job}
+        download={{ path: `${jobPath(job.id)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
+        findJob={() => job.id}
       />
+      <Variants job={job} />
       <HowToCite of={citedIn(scan)} motifs={matches.map(({ motif }) => motif)} />
     </div>
   );

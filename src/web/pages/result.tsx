@@ -32,6 +32,7 @@ import { centred, contains, countResidues, type Span } from "../score/track-geom
 import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { QueryWarning } from "../score/query-warning.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
+import { Variants } from "../score/variants.tsx";
 import { WatchButton } from "../score/watch-button.tsx";
 import { countKinds, VerdictChips } from "../score/verdict.tsx";
 
@@ -114,6 +115,7 @@ function Facts({ result, job }: { result: Result; job: Job }) {
     : " from your own alignment";
   return (
     <>
+      {job.variant !== null && `Variant ${job.variant}, scored with the homologs of the unchanged protein. `}
       {pluralize(queryLength, "residue")}, {pluralize(homologs.length, "homolog")}
       {source}. Method {method}, {model} model. Scored on <Time at={job.ended} />.
     </>
@@ -200,6 +202,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
           {match.homologs > 0 && <CladeView key={match.number} {...{ result, match }} />}
         </div>
       )}
+      <Variants job={job} />
       {match && result.homologs.length > 0 && (
         <>
           <Alignment {...{ result, match, fileName }} />
@@ -207,11 +210,11 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
         </>
       )}
       <Structure of={structure} {...{ job, result, match }} />
-      {result.homologs.length > 0 && <ScoreAgainDialog {...{ job, result }} />}
+      {result.homologs.length > 0 && job.variant === null && <ScoreAgainDialog {...{ job, result }} />}
       <HowToCite of={citedIn(result)} motifs={result.patterns.flatMap(({ name }) => name ?? [])} />
       <div class="stack screen">
         <Downloads job={job.id} fileName={fileName} />
-        <ProgramCalls request={makeCall(job, result)} job={job.id} />
+        {job.variant === null && <ProgramCalls request={makeCall(job, result)} job={job.id} />}
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { ComparedMatch, Comparison } from "../../scoring/index.ts";
+import { CHANGES, isInBoth, type MatchChange } from "../../scoring/table/match-changes.ts";
 import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
 import { Select } from "../components/field.tsx";
@@ -18,11 +19,12 @@ export type SideNames = readonly [first: string, second: string];
 
 /** Corpus, choice and homologs of one of the results. */
 export function Side({ title, side }: { title: string; side: Comparison["a"] }) {
-  const { job, method, model, corpus, homologs, onlyHere, warnings } = side;
+  const { job, variant, method, model, corpus, homologs, onlyHere, warnings } = side;
   return (
     <Card title={title} actions={<a href={href(`/score/${job}`)}>Show the result</a>}>
       <KeyValues
         of={[
+          ["Variant", variant],
           ["Homologs", `${formatCount(homologs)}, of which ${formatCount(onlyHere.length)} only here`],
           [
             "From",
@@ -46,7 +48,9 @@ export function Side({ title, side }: { title: string; side: Comparison["a"] }) 
 export function ComparedMatches({ comparison, names }: { comparison: Comparison; names: SideNames }) {
   const [query, setQuery] = useQuery();
   const onlyFlipped = query.get("show") === "changed";
-  const rows = comparison.matches.filter(({ isFlipped }) => isFlipped || !onlyFlipped);
+  const rows = comparison.matches.filter(
+    (match) => !onlyFlipped || match.isFlipped || (match.change && !isInBoth(match)),
+  );
   return (
     <Card
       title="Matches"
@@ -89,14 +93,14 @@ const makeColumns = ([first, second]: SideNames): Column<ComparedMatch>[] => [
     heading: true,
     cell: (match) => <MatchName match={match} />,
   },
-  { name: "a", title: first, cell: ({ a }) => <Overall of={a} /> },
-  { name: "b", title: second, cell: ({ b }) => <Overall of={b} /> },
+  { name: "a", title: first, cell: ({ a, change }) => <Overall of={a} missing={change && "no match"} /> },
+  { name: "b", title: second, cell: ({ b, change }) => <Overall of={b} missing={change && "no match"} /> },
   { name: "keptA", title: `Kept: ${first.toLowerCase()}`, cell: ({ a }) => <Kept of={a} /> },
   { name: "keptB", title: `Kept: ${second.toLowerCase()}`, cell: ({ b }) => <Kept of={b} /> },
   { name: "change", title: "Difference", cell: (match) => <Difference match={match} /> },
 ];
 
-const MatchName = ({ match: { motif, start, end, text } }: { match: ComparedMatch }) => (
+export const MatchName = ({ match: { motif, start, end, text } }: { match: ComparedMatch }) => (
   <>
     <code>{shorten(text, 20)}</code>
     <small class="second-line">
@@ -105,9 +109,15 @@ const MatchName = ({ match: { motif, start, end, text } }: { match: ComparedMatc
   </>
 );
 
-const Overall = ({ of }: { of: Numbers | null }) =>
+export const Overall = ({
+  of,
+  missing = "not searched",
+}: {
+  of: Numbers | null;
+  missing?: string | undefined;
+}) =>
   of === null ? (
-    <span class="muted">not searched</span>
+    <span class="muted">{missing}</span>
   ) : (
     <span>
       <VerdictTag match={of} />
@@ -128,8 +138,23 @@ const Kept = ({ of }: { of: Numbers | null }) =>
     </span>
   );
 
+const CHANGE_TONES: Readonly<Partial<Record<MatchChange, "danger" | "warn" | "ok">>> = {
+  broken: "danger",
+  weaker: "warn",
+  stronger: "ok",
+  new: "ok",
+};
+
+/** The change of a match by a variant. */
+export const ChangeTag = ({ change }: { change: MatchChange }) => (
+  <span title={CHANGES[change]}>
+    <Tag tone={CHANGE_TONES[change]}>{change}</Tag>
+  </span>
+);
+
 /** Difference in words, so that it does not depend on colour. */
-function Difference({ match: { a, b, isFlipped } }: { match: ComparedMatch }) {
+function Difference({ match: { a, b, isFlipped, change } }: { match: ComparedMatch }) {
+  if (change) return <ChangeTag change={change} />;
   if (!a || !b) return <Tag>only one result</Tag>;
   if (isFlipped) return <Tag tone="warn">verdict changed</Tag>;
   if (a.conservationLevel !== b.conservationLevel) return <Tag>conservation changed</Tag>;
