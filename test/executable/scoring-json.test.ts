@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
@@ -57,7 +58,7 @@ describe("the examples of the guide", () => {
   test.skipIf(!Bun.which("curl"))("runs the curl examples (SKIPPED without curl)", async () => {
     const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
     expect([code, stderr]).toEqual([0, ""]);
-    const [head, match, none] = stdout.split("\n");
+    const [head, match, none] = withoutComments(stdout).split("\n");
     expect(head).toBe(listHeads(MATCH_TABLES.result).join("\t"));
     expect(match).toMatch(/^E7\tL\.C\.E\t22\t26\tLYCYE\t.*\t(likely functional|possible|no evidence)\t/);
     expect(none).toMatch(/\tno match\t{14}Q\.\.\[ILM\]\S+\tQ, then [^\t]*\tLIG\t{5}labd-\d\t{3}$/);
@@ -153,7 +154,7 @@ describe("labd score", () => {
       text += new TextDecoder().decode(chunk);
       counts.push(
         new Set(
-          text
+          withoutComments(text)
             .split("\n")
             .slice(1, -1)
             .map((row) => row.split("\t")[0]),
@@ -172,7 +173,7 @@ describe("labd score", () => {
       env,
     });
     expect(code).toBe(0);
-    expect(stdout.split("\n")[1]).toMatch(/^q\tF\.\{1,3\}W\.\.L\t5\t11\tFDLWKLL\t2\t/);
+    expect(withoutComments(stdout).split("\n")[1]).toMatch(/^q\tF\.\{1,3\}W\.\.L\t5\t11\tFDLWKLL\t2\t/);
   });
 
   test.each<[string[], number, string]>([
@@ -182,7 +183,7 @@ describe("labd score", () => {
     [
       ["--fasta", "-", "--pattern", "A", "--format", "pdf"],
       64,
-      '--format: "pdf" is not one of tsv, gff3, xlsx, json, xml',
+      '--format: "pdf" is not one of tsv, gff3, bed, xlsx, json, xml, table',
     ],
     [["--batch", "-"], 65, "Batch line 1 (“P04637”), pattern: empty"],
     [["--alignment", "-", "--pattern", "A"], 65, "expected a header that starts with >"],
