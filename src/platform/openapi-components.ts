@@ -14,12 +14,10 @@ export class Components {
   readonly #components: Record<string, Record<string, Part>> = {};
   readonly #origins = new Map<string, Part>();
 
-  /** Components by section, in the order of names. */
+  /** Components by section, in the order of names. A component equal to an earlier one refers to it. */
   all(): Record<string, Record<string, Part>> {
-    const sorted = (part: Record<string, Part>) =>
-      Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
     return Object.fromEntries(
-      Object.entries(this.#components).map(([section, named]) => [section, sorted(named)]),
+      Object.entries(this.#components).map(([section, named]) => [section, sortAndShare(section, named)]),
     );
   }
 
@@ -113,6 +111,19 @@ export class Components {
       );
     return SCHEMAS.has(key) ? this.#schema(value) : value;
   }
+}
+
+function sortAndShare(section: string, named: Record<string, Part>): Record<string, Part> {
+  const first = new Map<string, string>();
+  const sorted = Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(
+    sorted.map(([name, part]) => {
+      const text = JSON.stringify(part);
+      const equal = first.get(text);
+      if (equal === undefined) first.set(text, name);
+      return [name, equal === undefined ? part : { $ref: `#/components/${section}/${equal}` }];
+    }),
+  );
 }
 
 /** The forms of a response without name and description, which the component of the response has. */
