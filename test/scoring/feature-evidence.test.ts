@@ -209,3 +209,18 @@ test("a search of a proteome has the numbers of jobs, and fails if the features 
   const request = { corpus: plan.corpus, pattern, model: "continuous" as const, selection: {}, workers: 1 };
   expect(searchProteome({ ...request, features })).rejects.toThrow("features have changed");
 });
+
+test("a variant has the features of the unchanged protein, as evidence and as notes", async () => {
+  await addFeatures();
+  const plain = await score();
+  const { json } = await alone.ask("POST", "/jobs", { body: { variantOf: plain, variant: "S20A" } });
+  const [before, after] = [await result(plain), await result(json.id)];
+  expect(after.alignment.query.slice(18, 26)).toBe("FADLWKLL");
+  expect(readMatches(after)).toMatchObject(EXPECTED);
+  expect(featuresHash(after)).toBe(featuresHash(before));
+  const [own, known] = await Promise.all(
+    [plain, json.id].map(async (id) => (await alone.ask("GET", `/jobs/${id}/features`)).json),
+  );
+  expect(own.features.length).toBeGreaterThan(3);
+  expect(known.features).toEqual(own.features);
+});
