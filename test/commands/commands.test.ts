@@ -126,6 +126,10 @@ test("adds and verifies corpora, and scores", async () => {
     "conservation",
     "nearby",
     "probability",
+    "kept_in_orthologs",
+    "orthologs",
+    "kept_in_paralogs",
+    "paralogs",
   ]);
   expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
   expect(none.slice(0, 12)).toEqual(["e7", "LIG_PCNA_PIPBox_1", ...Array(9).fill(""), "no match"]);
