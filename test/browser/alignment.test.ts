@@ -50,7 +50,7 @@ browserTest("draws every homolog with its state, and saves pictures", async () =
   const z = printed.pop();
   expect(printed.length).toBe(Object.keys(contributions).length);
   expect(printed.reduce((sum, part) => sum + part, 0)).toBe(z!);
-  await page.click("details.card summary");
+  await page.click("details:has(tbody) > summary");
   await page.waitForSelector("details[open] table");
   expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
 

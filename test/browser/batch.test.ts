@@ -98,11 +98,11 @@ browserTest("fills a table although the tab was closed, and is shared by link", 
   await seeAllScored(page);
 
   // Filter and order are in the address, and so in the link.
-  await page.click(".answer .chip:nth-of-type(2)");
+  await page.click(".answer .chip ::-p-text(ikely functional)");
   await press(page, "button", "z");
   await press(page, "button", "z");
   const best = await readTable(page);
-  expect(best.every(([, , verdict]) => verdict === "Likely functional")).toBe(true);
+  expect(best.every(([, , verdict]) => verdict.startsWith("Likely functional"))).toBe(true);
   const z = best.map((row) => Number(row[3]));
   expect(z).toEqual(z.toSorted((a, b) => b - a));
   await press(page, "button", "Copy link");

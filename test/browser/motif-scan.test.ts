@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import type { Page } from "puppeteer-core";
+import { withoutComments } from "../fixtures/without-comments.ts";
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
 setDefaultTimeout(300_000);
@@ -12,7 +13,7 @@ const readClasses = (page: Page): Promise<string[]> =>
 async function downloaded(page: Page, name: string): Promise<string[]> {
   const link = await named(page, "link", name);
   const text = await link.evaluate(async (each) => (await fetch((each as HTMLAnchorElement).href)).text());
-  return text.trimEnd().split("\n");
+  return withoutComments(text).trimEnd().split("\n");
 }
 
 browserTest("scans a protein, filters the matches, exports them and opens one", async () => {
