@@ -133,7 +133,7 @@ function findFoldMatch(family: Family, one: Case): FoldMatch | null {
 }
 
 /** Every CLASS_SHARE-th protein has its random matches of a class scored. */
-const CLASS_SHARE = 6;
+const CLASS_SHARE = 3;
 
 function randomMatchesIn(family: Family, accession: string, own: readonly Case[]): Scored["others"] {
   const known = new Set(

@@ -117,11 +117,11 @@ test("printing a long prediction does not delay other requests", async () => {
     longest = Math.max(longest, performance.now() - begun);
   } while (printed.length === 0);
   process.stdout.write(`four other forms: longest GetStatus ${Math.round(longest)} ms\n`);
-  // 3,000 matches of each of five patterns.
+  // 3,000 matches of each of five patterns; alignments are printed once.
   const counts = printed.map(
     (text, i) => text.match([/^test\t/gm, /^test\t/gm, /^# STO/gm, /^>/gm][i])?.length,
   );
-  expect(counts).toEqual([15_000, 15_000, 15_000, 15_000]);
+  expect(counts).toEqual([15_000, 15_000, 1, 1]);
   expect(longest).toBeLessThan(1000);
 }, 100_000);
 
