@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { filtersIn } from "../../scoring/table/filters.ts";
 import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
 import type { MatchTable as Declaration } from "../../scoring/table/match-tables.ts";
@@ -62,9 +63,14 @@ export function MatchTable<Row extends TableRow>(props: Props<Row>) {
   const values = filtersIn(table.filters, query);
   const hasFeatures =
     all.some((row) => isMatch(row) && row.notes != null) || Object.keys(values).some(isByFeatures(table));
+  const [isOpen, setOpen] = useState(!props.filtersAbove);
+  useLayoutEffect(() => {
+    // On a phone, they would stand between the answer and its matches.
+    if (matchMedia("(max-width: 719px)").matches) setOpen(false);
+  }, []);
   return (
     <div class={props.filtersAbove ? "stack" : "with-filters"}>
-      <details open={!props.filtersAbove}>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>Filters</summary>
         <MatchFilters
           {...{ table, values, hasFeatures }}
