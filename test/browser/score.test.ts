@@ -284,6 +284,28 @@ browserTest("offers downloads of a result by an earlier version, and to score ag
   expect(opened.faults).toEqual([]);
 });
 
+browserTest("offers to score again by the method in use", async () => {
+  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage("/score");
+  const { page, url } = opened;
+  const address = `${url}/api/scoring/jobs/${id}/result`;
+  const result = (await (await fetch(address)).json()) as Result;
+  for (const match of result.patterns.flatMap(({ matches }) => matches)) delete match.probability;
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    if (request.url() !== address) return void request.continue();
+    void request.respond({
+      contentType: "application/json",
+      body: JSON.stringify({ ...result, method: "labd-3" }),
+    });
+  });
+  await page.goto(`${url}/score/${id}`);
+  await seeText(page, "labd-3 is an earlier method, whose P values are less exact.");
+  await checkPage(opened, "result-by-earlier-method");
+  await press(page, "link", "Score again");
+  await seeText(page, "P04637, 393 residues");
+});
+
 browserTest("prints programs that get the same result", async () => {
   const id = await scored({
     identifier: "p53's <start>",

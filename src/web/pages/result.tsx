@@ -4,7 +4,7 @@ import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { findVerdict } from "../../scoring/table/verdict.ts";
 import { resultRows } from "../../scoring/table/rows.ts";
 import { href } from "../address.ts";
-import { ErrorBanner } from "../components/banner.tsx";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
@@ -125,6 +125,19 @@ function Facts({ result, job }: { result: Result; job: Job }) {
 /** Results of earlier versions lack verdicts, which the page is about. */
 const isComplete = ({ alignment }: Result): boolean => alignment?.order !== undefined;
 
+/** True for a method before labd-4, which had no probability. */
+const isByEarlierMethod = ({ patterns }: Result): boolean =>
+  patterns.some(({ matches }) =>
+    matches.some(({ z, probability }) => z !== null && probability === undefined),
+  );
+
+const EarlierMethod = ({ result, job }: { result: Result; job: Job }) => (
+  <Banner tone="warn">
+    {result.method} is an earlier method, whose P values are less exact.{" "}
+    <a href={href("/score", { from: job.id })}>Score again</a>
+  </Banner>
+);
+
 const EarlierResult = ({ job, fileName }: { job: Job; fileName: string }) => (
   <div class="stack">
     <Empty title="This result was scored by an earlier version">
@@ -168,6 +181,7 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
     <div class="stack">
+      {isByEarlierMethod(result) && <EarlierMethod {...{ result, job }} />}
       {[...warnings].map((warning) => (
         <QueryWarning key={warning} text={warning} address={scoreAddress(result)} />
       ))}
