@@ -1,16 +1,25 @@
-import { parsePattern, PatternError, type PatternRequest } from "../motif/index.ts";
+import {
+  parsePattern,
+  PatternError,
+  type PatternRequest,
+  type ScoringModel,
+  SCORING_MODELS,
+} from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   type CorpusInfo,
   type EvidenceChoice,
+  fullProvenance,
   hashQueries,
   type NamedQuestion,
   type Provenance,
   readEvidenceChoice,
   readProvenance,
   type RecordedPattern,
+  runProvenance,
   type Scoring,
   type TableView,
+  withView,
 } from "../scoring/index.ts";
 import type { Call } from "./command.ts";
 import { isLimited, readEvidence } from "./filter-flags.ts";
@@ -47,6 +56,10 @@ export function chooseCorpus(call: Call, { corpora }: Scoring, like: Like | null
   const wanted = like?.provenance.corpus_sha256;
   return corpora.list().find(({ hash }) => hash === wanted) ?? corpora.active();
 }
+
+/** The scoring model of --model, else that of the file, else the first. */
+export const likeModel = (call: Call, like: Like | null): ScoringModel =>
+  (call.value("--model") as ScoringModel | undefined) ?? like?.provenance.model ?? SCORING_MODELS[0];
 
 /** The filters and the order that are given, else those of the file. */
 export const likeView = (given: TableView, like: Like | null): TableView =>
@@ -88,6 +101,30 @@ export function likeQuestions({ file, provenance }: Like, patterns?: PatternRequ
     const patterns = common ?? own.map(readPattern);
     return { name, description, sequence, patterns, variant: variant ?? provenance.variant };
   });
+}
+
+/** The proteins that the command line names, with these patterns. @throws Problem invalid_request with near misses */
+export function readOperands(
+  call: Call,
+  scoring: Scoring,
+  patterns: PatternRequest[],
+  corpus: CorpusInfo | null,
+): NamedQuestion[] {
+  const { questions, ambiguous } = scoring.readNamed(call.operands, patterns, corpus);
+  for (const message of ambiguous) call.warn(message);
+  return questions;
+}
+
+/** The provenance of the table that a command prints now. */
+export function describeRun(
+  { corpora }: Scoring,
+  run: Omit<Parameters<typeof runProvenance>[0], "at">,
+  { model, corpus, view }: { model: ScoringModel; corpus: CorpusInfo | null; view: TableView },
+): Provenance {
+  const { corpus: hash, method } = corpora.scoringVersion(corpus ?? undefined);
+  const source = corpus ?? { name: "none", hash, sequences: 0 };
+  const described = runProvenance({ at: Date.now(), ...run });
+  return withView(fullProvenance(described, { method, model, corpus: source }), view);
 }
 
 function readPattern({ expression, name, dialect = "plain" }: RecordedPattern): PatternRequest {

@@ -2,6 +2,7 @@ import { pluralize } from "../platform/words.ts";
 import type { Prediction } from "../motif/index.ts";
 import type { ProteinObject } from "../scoring/index.ts";
 import { isMatch, type MatchRow, type TableRow } from "../scoring/table/match-row.ts";
+import { printBounded } from "../scoring/table/print-tsv.ts";
 import { findVerdict, type MatchVerdict, VERDICTS } from "../scoring/table/verdict.ts";
 import type { Call } from "./command.ts";
 import { textTable } from "./text-table.ts";
@@ -37,8 +38,6 @@ const hasColours = ({ streams: { stdout }, environment }: Call): boolean =>
 
 const number = (value: number | null | undefined): string =>
   value == null ? "" : String(Number(value.toPrecision(2)));
-const bound = (value: number | null | undefined, is: string | null | undefined): string =>
-  `${is === "at most" ? "≤ " : is === "at least" ? "≥ " : ""}${number(value)}`;
 
 /** Columns with their cells; the verdict comes third. */
 const CELLS: readonly (readonly [head: string, cell: (row: MatchRow) => string])[] = [
@@ -46,8 +45,8 @@ const CELLS: readonly (readonly [head: string, cell: (row: MatchRow) => string])
   ["place", ({ start, end }) => `${start}-${end}`],
   ["verdict", (row) => VERDICTS[findVerdict(row)]],
   ["kept", ({ kept, homologs }) => (homologs === 0 ? "no homologs" : `${kept ?? 0} of ${homologs}`)],
-  ["P", ({ overallPValue, overallPValueIs }) => bound(overallPValue, overallPValueIs)],
-  ["q", ({ q, qIs }) => bound(q, qIs)],
+  ["P", ({ overallPValue, overallPValueIs }) => printBounded(overallPValue, overallPValueIs, number)],
+  ["q", ({ q, qIs }) => printBounded(q, qIs, number)],
   ["z", ({ z }) => z?.toFixed(2) ?? ""],
 ];
 

@@ -1,8 +1,7 @@
-import { type PatternRequest, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { type PatternRequest, SCORING_MODELS } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   type CorpusInfo,
-  fullProvenance,
   JointScan,
   MATCH_TABLES,
   SCAN_FORMATS,
@@ -10,7 +9,6 @@ import {
   makeScan,
   type NamedQuestion,
   type Provenance,
-  runProvenance,
   scanPart,
   type Scored,
   type Scoring,
@@ -18,7 +16,6 @@ import {
   type TableFormat,
   type TablePart,
   type TableView,
-  withView,
 } from "../scoring/index.ts";
 import type { Call, Command } from "./command.ts";
 import {
@@ -32,13 +29,16 @@ import {
 } from "./filter-flags.ts";
 import {
   chooseCorpus,
+  describeRun,
   LIKE_FLAGS,
   likeEvidence,
   type Like,
+  likeModel,
   likePatterns,
   likeQuestions,
   likeView,
   readLike,
+  readOperands,
   reportDifferences,
 } from "./like.ts";
 import { chooseFormat, matchTable, proteinTable, TABLE_TEXT } from "./match-table.ts";
@@ -103,8 +103,7 @@ export const scan: Command = {
     checkVariantFlags(call, isLimited(view), HELP);
     const format = chooseFormat<ScanFormatName>(call, "tsv");
     if (isWorkbook(format)) refuseParts(call, HELP);
-    const scoringModel =
-      (call.value("--model") as ScoringModel | undefined) ?? like?.provenance.model ?? SCORING_MODELS[0];
+    const scoringModel = likeModel(call, like);
     const options = readOptions(call, like?.provenance.options);
     const file = call.value("--fasta");
     const fasta = file === undefined ? null : await readText(file);
@@ -117,12 +116,8 @@ export const scan: Command = {
       const questions = withVariants(call, scoring.knowledge.addTo(read, evidence));
       warnWithoutFeatures(call, scoring, TABLE, view);
       const version = scoring.corpora.scoringVersion(corpus ?? undefined);
-      const run = runProvenance({ at: Date.now(), options, questions, evidence });
-      const source = corpus ?? { name: "none", hash: version.corpus, sequences: 0 };
-      const provenance = withView(
-        fullProvenance(run, { method: version.method, model: scoringModel, corpus: source }),
-        view,
-      );
+      const run = { options, questions, evidence };
+      const provenance = describeRun(scoring, run, { model: scoringModel, corpus, view });
       const identity = [
         "scan",
         questions[0].patterns,
@@ -192,11 +187,7 @@ function readQuestions(
   const areChosen = table !== null || names.length > 0;
   const recorded = areChosen ? undefined : likePatterns(like);
   const scanned = (): PatternRequest[] => scoring.readScannedClasses({ table, names });
-  if (call.operands.length > 0) {
-    const { questions, ambiguous } = scoring.readNamed(call.operands, scanned(), corpus);
-    for (const message of ambiguous) call.warn(message);
-    return questions;
-  }
+  if (call.operands.length > 0) return readOperands(call, scoring, scanned(), corpus);
   return fasta
     ? scoring.readSequences({ fasta, patterns: [], motifClasses: [], recorded: recorded ?? scanned() })
     : likeQuestions(like!, areChosen ? scanned() : recorded);

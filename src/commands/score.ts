@@ -5,7 +5,6 @@ import {
   type CorpusInfo,
   type EvidenceChoice,
   fullProvenance,
-  runProvenance,
   shardHeader,
   type NamedQuestion,
   MATCH_TABLES,
@@ -33,13 +32,16 @@ import {
 } from "./filter-flags.ts";
 import {
   chooseCorpus,
+  describeRun,
   type Like,
   LIKE_FLAGS,
   likeEvidence,
+  likeModel,
   likePatterns,
   likeQuestions,
   likeView,
   readLike,
+  readOperands,
   reportDifferences,
 } from "./like.ts";
 import { chooseFormat, proteinTable, TABLE_TEXT } from "./match-table.ts";
@@ -157,14 +159,17 @@ interface Request {
 }
 
 function readRequest(call: Call, like: Like | null): Request {
-  const { model, options } = like?.provenance ?? {};
   return {
     like,
     view: likeView(readView(call, TABLE, HELP), like),
     evidence: likeEvidence(call, like),
-    scoringModel: (call.value("--model") as ScoringModel | undefined) ?? model ?? SCORING_MODELS[0],
+    scoringModel: likeModel(call, like),
     format: chooseFormat<ScoreFormatName>(call, SCORE_FORMATS[0]),
-    options: { exhaustive: call.has("--exhaustive"), ...readOptions(call, options), ...readChoice(call) },
+    options: {
+      exhaustive: call.has("--exhaustive"),
+      ...readOptions(call, like?.provenance.options),
+      ...readChoice(call),
+    },
     input: { patterns: [...call.values("--pattern")], motifClasses: [...call.values("--elm")] },
   };
 }
@@ -259,11 +264,7 @@ function readQuestions(
   corpus: CorpusInfo | null,
 ): readonly NamedQuestion[] {
   const patterns = hasPatterns(input) ? scoring.readPatterns(input) : likePatterns(like);
-  if (call.operands.length > 0) {
-    const named = scoring.readNamed(call.operands, patterns ?? [], corpus);
-    for (const message of named.ambiguous) call.warn(message);
-    return named.questions;
-  }
+  if (call.operands.length > 0) return readOperands(call, scoring, patterns ?? [], corpus);
   if (call.has("--fasta")) return scoring.readSequences({ fasta: text, ...input, recorded: patterns });
   if (like && !call.has("--batch")) return likeQuestions(like, patterns);
   const how = { patterns, skipInvalid: call.has("--skip-invalid") };
@@ -285,9 +286,8 @@ async function scoreQueries(
   const read = scoring.knowledge.addTo(readQuestions(call, scoring, given, used), evidence);
   const questions = withVariants(call, read);
   const { corpus, method } = scoring.corpora.scoringVersion(used ?? undefined);
-  const run = runProvenance({ at: Date.now(), options, questions, evidence });
-  const source = used ?? { name: "none", hash: corpus, sequences: 0 };
-  const provenance = withView(fullProvenance(run, { method, model: scoringModel, corpus: source }), view);
+  const run = { options, questions, evidence };
+  const provenance = describeRun(scoring, run, { model: scoringModel, corpus: used, view });
   const beginning = shardHeader(questions, shard ?? { shard: 1, of: 1 }, {
     labd: VERSION,
     format,

@@ -31,8 +31,12 @@ export const printDecimal = (value: number | null | undefined): string =>
   value === null || value === undefined ? "" : String(roundNumber(value));
 
 /** A number that may be a bound, for people: `≥ 0.99`. */
-export const printBounded = (value: number | null | undefined, is: PValueKind | null | undefined): string => {
-  const text = printDecimal(value);
+export const printBounded = (
+  value: number | null | undefined,
+  is: PValueKind | null | undefined,
+  print = printDecimal,
+): string => {
+  const text = print(value);
   return text === "" || !is || is === "estimate" ? text : `${is === "at most" ? "≤" : "≥"} ${text}`;
 };
 
