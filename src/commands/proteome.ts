@@ -169,8 +169,9 @@ async function search(call: Call): Promise<void> {
     const corpus = chooseCorpus(call, scoring);
     warnWithoutFeatures(call, scoring, TABLE, view);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
-    const features = scoring.knowledge.forProteome(pattern, readEvidence(call));
-    const classModel = scoring.knowledge.modelFor(pattern, readEvidence(call), corpus.hash);
+    const found = scoring.knowledge.forProteome(pattern, readEvidence(call), corpus.hash);
+    const features = found.features && { ...found.features, dataDirectory: source.dataDirectory };
+    const { classModel } = found;
     return { corpus, pattern, model, ...readOptions(call), selection, workers, source, features, classModel };
   });
   const progress = progressLine(call.streams.stderr);

@@ -10,6 +10,7 @@ import {
   profileScore,
   scoreByClass,
 } from "./class-model.ts";
+import { sumContributions } from "./evidence.ts";
 import { fitLogistic } from "./logistic.ts";
 import { LOG_LIKELIHOOD_RATIO } from "./options.ts";
 import { type ModelGain, type ScoringModel, SCORING_MODELS, type Term, TERMS } from "./prediction.ts";
@@ -146,7 +147,7 @@ function fitSlopes(examples: readonly ClassExample[]): LearnedModel["slopes"] {
       TERMS,
       (term, k) => (contributions[SLOPE_MODEL][term] - spreads[k].mean) / spreads[k].deviation,
     ),
-    offset: perZ * TERMS.reduce((sum, term) => sum + contributions[SLOPE_MODEL][term], 0),
+    offset: perZ * sumContributions(contributions[SLOPE_MODEL]),
   }));
   const b = fitLogistic(samples, SLOPE_RIDGE);
   return Object.fromEntries(
@@ -162,9 +163,7 @@ function score(fitted: FittedClass, { window, contributions }: ClassExample, mod
 /** AUC of instances among random matches, both held out by family, without and with the model. */
 function crossValidate(examples: readonly ClassExample[]): ModelGain {
   const folds = assignFolds(examples);
-  const before = examples.map(({ contributions }) =>
-    TERMS.reduce((sum, term) => sum + contributions[SLOPE_MODEL][term], 0),
-  );
+  const before = examples.map(({ contributions }) => sumContributions(contributions[SLOPE_MODEL]));
   const after = new Float64Array(examples.length);
   for (const fold of new Set(folds)) {
     const training = examples.filter((_, i) => folds[i] !== fold);
@@ -238,9 +237,7 @@ function fitNull(examples: readonly ClassExample[], fitted: FittedClass): Learne
   return Object.fromEntries(
     SCORING_MODELS.map((model) => {
       const scores = random.map((one) => score(fitted, one, model));
-      const z = random.map(({ contributions }) =>
-        TERMS.reduce((sum, term) => sum + contributions[model][term], 0),
-      );
+      const z = random.map(({ contributions }) => sumContributions(contributions[model]));
       const thresholds = random.map((one) => one.thresholds[model]);
       return [model, mixNull(matchShares(scores, thresholds), keepSpread(scores, z), random.length)];
     }),

@@ -10,7 +10,7 @@ export type { PatternRequest, ProgressCallback, Stage } from "./predict.ts";
 /** Models of motif classes, learned from known instances. */
 export { classMatchesIn, type ClassMatch, listColumns } from "./class-examples.ts";
 export { type ClassExample, joinFamilies, learnClass, MIN_INSTANCES } from "./class-learning.ts";
-export type { ClassModel } from "./class-model.ts";
+export { type ClassModel, describeClassModel } from "./class-model.ts";
 export { shuffled } from "./random.ts";
 
 /** Knowledge beside the sequences that counts as evidence. */

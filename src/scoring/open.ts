@@ -115,7 +115,7 @@ export async function openScoring(options: ScoringOptions) {
   });
   const classModels = new ClassModels(database);
   const learning = new ClassLearning({ files: features, corpora, classes, models: classModels, clock });
-  const knowledge = openKnowledge(options, { corpora, classes, features, classModels });
+  const knowledge = openKnowledge({ corpora, classes, features, classModels });
   const store = openStore(options, corpora, knowledge.forJob);
   let notifyWatchers = (): void => {};
   const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
@@ -123,7 +123,7 @@ export async function openScoring(options: ScoringOptions) {
   const corpus = (): Corpus => corpora.opened();
   const reading = { classes, maxQueryLength };
   const handlers = scoringHandlers({ store, runner, corpus, requireWritable });
-  const common = { corpora, corpus, store, runner, handlers, classModels, featureFiles: features };
+  const common = { corpora, corpus, store, runner, handlers, classModels, knowledge };
   const http = openRoutes(options, { ...common, ...workers, ...reading, featureSource });
   ({ notifyWatchers } = http);
   // Commands open the service without workers, and answer no requests.
@@ -217,11 +217,17 @@ function requireCorpus(corpora: Corpora): Corpus {
 }
 
 /** Knowledge beside the sequences: features of proteins, and models of motif classes. */
-function openKnowledge(
-  { dataDirectory }: ScoringOptions,
-  known: { corpora: Corpora; classes: MotifTables; features: FeatureFiles; classModels: ClassModels },
-) {
-  const { corpora, classes, features, classModels } = known;
+function openKnowledge({
+  corpora,
+  classes,
+  features,
+  classModels,
+}: {
+  corpora: Corpora;
+  classes: MotifTables;
+  features: FeatureFiles;
+  classModels: ClassModels;
+}) {
   const forJob = (request: Omit<JobRequest, "model">): AcceptedKnowledge => ({
     knowledge: request.ignoreFeatures ? undefined : readKnowledge(request, features, classes),
     classModels: request.ignoreClassModels
@@ -245,14 +251,11 @@ function openKnowledge(
         const query = { identifier: name, query: sequence.toUpperCase(), patterns, ...choice };
         return { ...question, knowledge: find(query) };
       }),
-    /** The features for a search of a proteome; undefined without any. */
-    forProteome(pattern: PatternRequest, choice: EvidenceChoice) {
-      const found = searchedFeatures(pattern, choice, { files: features, classes });
-      return found && { ...found, dataDirectory };
-    },
-    /** The model of the pattern's class for a search of a proteome; undefined without one. */
-    modelFor: (pattern: PatternRequest, { ignoreClassModels }: EvidenceChoice, corpus: string) =>
-      ignoreClassModels ? undefined : classModels.forPattern(pattern, corpus),
+    /** The features for a search of a proteome, and the model of the pattern's class; undefined without any. */
+    forProteome: (pattern: PatternRequest, choice: EvidenceChoice, corpus: string) => ({
+      features: searchedFeatures(pattern, choice, { files: features, classes }),
+      classModel: choice.ignoreClassModels ? undefined : classModels.forPattern(pattern, corpus),
+    }),
   };
 }
 
@@ -391,7 +394,7 @@ function openRoutes(
     builds: ProteomeBuilds;
     maxQueryLength: number;
     featureSource: () => FeatureSource;
-    featureFiles: FeatureFiles;
+    knowledge: ReturnType<typeof openKnowledge>;
   },
 ) {
   const { log, namespace, maxMessageBytes, identifyClient = () => "" } = options;

@@ -186,7 +186,7 @@ describe("scores without a server, and searches of proteomes,", () => {
     const { scoring } = alone;
     const corpus = scoring.corpora.active()!;
     const [pattern] = request().patterns;
-    const classModel = scoring.knowledge.modelFor(pattern, choice, corpus.hash);
+    const { classModel } = scoring.knowledge.forProteome(pattern, choice, corpus.hash);
     const common = { corpus, pattern, model: "discontinuous", selection: {}, workers: 1 } as const;
     const { rows } = await searchProteome({ ...common, classModel });
     return rows.filter(({ protein }) => protein.accession === "T3");

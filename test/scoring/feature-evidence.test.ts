@@ -205,7 +205,9 @@ test("a search of a proteome has the numbers of jobs, and fails if the features 
   expect((await search()).provenance.features_sha256).toBe(alone.scoring.features.hash());
 
   const pattern = { expression: "[ST]P", name: "WW-PIN1", dialect: "plain" as const };
-  const features = { ...alone.scoring.knowledge.forProteome(pattern, {})!, hash: "0".repeat(64) };
+  const known = alone.scoring.knowledge.forProteome(pattern, {}, plan.corpus.hash).features!;
+  const { dataDirectory } = alone.scoring.featureSource();
+  const features = { ...known, dataDirectory, hash: "0".repeat(64) };
   const request = { corpus: plan.corpus, pattern, model: "continuous" as const, selection: {}, workers: 1 };
   expect(searchProteome({ ...request, features })).rejects.toThrow("features have changed");
 });

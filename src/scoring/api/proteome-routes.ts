@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { type Ownership, requireOwner } from "../../accounts/owner.ts";
-import { type PatternRequest, SCORING_MODELS } from "../../motif/index.ts";
+import { type ClassModel, type PatternRequest, SCORING_MODELS } from "../../motif/index.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { NO_STORE } from "../../platform/json-response.ts";
@@ -8,13 +8,11 @@ import { mount } from "../../platform/mount.ts";
 import { type Guards, operation } from "../../platform/operation.ts";
 import { readBody } from "./json-schemas.ts";
 import { Problem } from "../../problem.ts";
-import type { ClassModels } from "../corpus/class-models.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { MotifTables } from "../corpus/motif-tables.ts";
-import type { FeatureFiles } from "../features/feature-files.ts";
-import { searchedFeatures } from "../features/knowledge.ts";
-import { readEvidenceChoice } from "../jobs/job.ts";
+import type { SearchedFeatures } from "../features/knowledge.ts";
+import { type EvidenceChoice, readEvidenceChoice } from "../jobs/job.ts";
 import type { MatchQuery } from "../results/proteome-matches.ts";
 import type { ProteomeBuilds } from "../proteome/builds.ts";
 import type { FamiliesOverview } from "../proteome/overview.ts";
@@ -50,8 +48,14 @@ export interface ProteomeParts {
   /** The searches of callers, which share computations. */
   own: OwnSearches;
   ownership: Ownership;
-  featureFiles: FeatureFiles;
-  classModels: ClassModels;
+  knowledge: {
+    /** Imported features and the class model that count as evidence. */
+    forProteome(
+      pattern: PatternRequest,
+      choice: EvidenceChoice,
+      corpus: string,
+    ): { features: SearchedFeatures | undefined; classModel: ClassModel | undefined };
+  };
 }
 
 const SEARCHES = "/api/scoring/proteome/searches";
@@ -179,14 +183,13 @@ async function open(
   request: Request,
   baseUrl: string,
 ): Promise<{ id: string; json: string; headers: Record<string, string> }> {
-  const { client, classes, clock, identifyClient, corpora, own, ownership, featureFiles } = options;
+  const { client, classes, clock, identifyClient, corpora, own, ownership, knowledge } = options;
   const pattern = readMotif(body, classes);
   const { name, hash } = activeCorpus(corpora);
   const { scoringModel: model = SCORING_MODELS[0], organism = null } = body;
   options.requireWritable();
   const evidence = readEvidenceChoice(body);
-  const features = searchedFeatures(pattern, evidence, { files: featureFiles, classes });
-  const classModel = body.ignoreClassModels ? undefined : options.classModels.forPattern(pattern, hash);
+  const { features, classModel } = knowledge.forProteome(pattern, evidence, hash);
   const wanted = {
     corpus: { name, hash },
     pattern,

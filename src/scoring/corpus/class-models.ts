@@ -1,4 +1,10 @@
-import { type AppliedClassModel, type ClassModel, METHOD, type PatternRequest } from "../../motif/index.ts";
+import {
+  type AppliedClassModel,
+  type ClassModel,
+  describeClassModel,
+  METHOD,
+  type PatternRequest,
+} from "../../motif/index.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 /** Result of learning a class, also if there is no model. */
@@ -130,13 +136,9 @@ export class ClassModels {
     this.#learned = last.learned;
     const known = this.#used.get(corpus);
     if (known) return known;
-    const used = this.list(corpus).map(({ motifClass: name, expression, hash, instances, gain }) => ({
-      name,
-      expression,
-      hash,
-      instances,
-      gain,
-    }));
+    const used = this.list(corpus).map((model) =>
+      Object.assign(describeClassModel(model), { name: model.motifClass, expression: model.expression }),
+    );
     this.#used.set(corpus, used);
     return used;
   }
