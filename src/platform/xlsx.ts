@@ -1,3 +1,4 @@
+import { escapeAttribute, escapeText } from "./xml-text.ts";
 import { streamZip, type StreamedEntry } from "./zip-file.ts";
 
 /** The content of a spreadsheet cell; text always stays text, even after `=`. */
@@ -108,7 +109,7 @@ function rowXml(cells: readonly XlsxCell[], number: number, letters: string[]): 
     const at = `<c r="${(letters[i] ??= columnLetters(i))}${number}"`;
     if (typeof cell === "number") return `${at}><v>${cell}</v></c>`;
     if (typeof cell === "boolean") return `${at} t="b"><v>${Number(cell)}</v></c>`;
-    return `${at} t="inlineStr"><is><t xml:space="preserve">${escapeCell(cell)}</t></is></c>`;
+    return `${at} t="inlineStr"><is><t xml:space="preserve">${escapeText(keepCodes(cell))}</t></is></c>`;
   });
   return `<row r="${number}">${texts.join("")}</row>`;
 }
@@ -117,21 +118,16 @@ function rowXml(cells: readonly XlsxCell[], number: number, letters: string[]): 
 const columnLetters = (index: number): string =>
   (index < 26 ? "" : columnLetters(Math.floor(index / 26) - 1)) + String.fromCodePoint(65 + (index % 26));
 
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-/** Characters that XML cannot hold become U+FFFD, and `_x0041_`, which Excel would read as a character, stays as it is. */
-const escapeCell = (text: string): string =>
-  text
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
-    .replaceAll(/[&<>"]/g, (character) => ESCAPES[character])
-    .replaceAll("\r", "&#13;")
-    .replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_");
+/** `_x0041_`, which Excel would read as a character, stays as it is. */
+const keepCodes = (text: string): string => text.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_");
 
 /** The parts that name the sheets. */
 function describeSheets(titles: readonly string[]): [name: string, xml: string][] {
   const list = (make: (title: string, number: number) => string): string =>
     titles.map((title, i) => make(title, i + 1)).join("");
-  const sheets = list((title, n) => `<sheet name="${escapeCell(title)}" sheetId="${n}" r:id="rId${n}"/>`);
+  const sheets = list(
+    (title, n) => `<sheet name="${escapeAttribute(keepCodes(title))}" sheetId="${n}" r:id="rId${n}"/>`,
+  );
   const relation = (id: number, type: string, target: string): string =>
     `<Relationship Id="rId${id}" Type="${OFFICE}/${type}" Target="${target}"/>`;
   const part = (name: string, kind: string): string =>

@@ -26,7 +26,7 @@ import {
 } from "../contract/envelope.ts";
 import type { MessageLimits } from "../contract/limits.ts";
 import { SOAP_11 } from "../contract/namespaces.ts";
-import { escapeAttribute } from "../prediction/xml-text.ts";
+import { escapeAttribute } from "../../platform/xml-text.ts";
 import { namesTag } from "../corpus/corpus-download.ts";
 import type { Ownership } from "../../accounts/owner.ts";
 import type { Handlers } from "../jobs/handlers.ts";

@@ -1,7 +1,7 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
 import { PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
-import { escapeAttribute, escapeText, XML_DECLARATION } from "../prediction/xml-text.ts";
+import { escapeAttribute, escapeText, XML_DECLARATION } from "../../platform/xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
 

@@ -1,7 +1,7 @@
 import { BodyStream } from "../../platform/body-stream.ts";
 import { paced } from "../../platform/byte-budget.ts";
 import { CLOSING_TAG, encodeProvenance } from "../prediction/encode-prediction.ts";
-import { escapeText } from "../prediction/xml-text.ts";
+import { escapeText } from "../../platform/xml-text.ts";
 import { acceptsGzip } from "../../platform/compression.ts";
 import { gzipMember, MemberJoiner } from "../../platform/gzip-members.ts";
 import type { NamedQuery } from "../prediction/prediction.ts";

@@ -6,7 +6,7 @@ import {
   PROVENANCE,
 } from "./con-score-prediction.ts";
 import type { PredictionReport } from "./prediction.ts";
-import { escapeText, printNumber } from "./xml-text.ts";
+import { escapeText, printNumber } from "../../platform/xml-text.ts";
 
 /**
  * The element ConScorePrediction in its own namespace.

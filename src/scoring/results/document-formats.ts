@@ -1,6 +1,6 @@
 import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { PREDICTION_NAMESPACE } from "../prediction/con-score-prediction.ts";
-import { escapeAttribute, XML_DECLARATION } from "../prediction/xml-text.ts";
+import { escapeAttribute, XML_DECLARATION } from "../../platform/xml-text.ts";
 import type { AnnotatedReport } from "../features/annotation.ts";
 import { ELN_MEDIA_TYPE } from "../../platform/ro-crate.ts";
 import type { FileFormat } from "../table/table-formats.ts";

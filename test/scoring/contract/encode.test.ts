@@ -9,7 +9,7 @@ import type { Prediction } from "../../../src/motif/index.ts";
 import { type Code, Problem, PROBLEMS } from "../../../src/problem.ts";
 import { encodeFault, encodeResponse } from "../../../src/scoring/contract/encode.ts";
 import { encodePrediction } from "../../../src/scoring/prediction/encode-prediction.ts";
-import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/prediction/xml-text.ts";
+import { escapeAttribute, escapeText, printNumber } from "../../../src/platform/xml-text.ts";
 import { DEFAULT_SERVICE_NAMESPACE, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
 import { complexTypes, CON_SCORE_PREDICTION } from "../../../src/scoring/prediction/con-score-prediction.ts";
 import type {
