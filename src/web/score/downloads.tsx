@@ -42,6 +42,20 @@ export const Downloads = ({ job, fileName }: { job: string; fileName: string }) 
   </Card>
 );
 
+/** A button that copies a text of the page. */
+export const CopyButton = ({ text, done }: { text: string; done: string }) => (
+  <Button
+    look="quiet"
+    small
+    icon="copy"
+    onClick={() =>
+      void copyText(text, done, "This browser does not allow copying. Select the text and copy it.")
+    }
+  >
+    Copy
+  </Button>
+);
+
 export async function copyText(text: string, done: string, otherwise: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -86,20 +100,7 @@ export function ProgramCalls({ request, job }: { request: ScoringRequest; job: s
             </button>
           ))}
         </div>
-        <Button
-          look="quiet"
-          small
-          icon="copy"
-          onClick={() =>
-            void copyText(
-              text,
-              "Copied.",
-              "This browser does not allow copying. Select the text and copy it.",
-            )
-          }
-        >
-          Copy
-        </Button>
+        <CopyButton text={text} done="Copied." />
       </div>
       <p class="hint">
         {call.about} The result{" "}

@@ -1,8 +1,7 @@
 import type { Provenance } from "../../scoring/index.ts";
-import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
-import { copyText } from "./downloads.tsx";
+import { CopyButton } from "./downloads.tsx";
 
 /** The parts of a provenance that a citation names. */
 export type Cited = Pick<
@@ -37,24 +36,8 @@ export function listCitations(of: Cited, motifs: readonly string[]): string[] {
 export function HowToCite({ of, motifs }: { of: Cited | undefined; motifs: readonly string[] }) {
   if (of === undefined) return null;
   const citations = listCitations(of, motifs);
-  const copy = (
-    <Button
-      look="quiet"
-      small
-      icon="copy"
-      onClick={() =>
-        void copyText(
-          citations.join("\n"),
-          "Citations copied.",
-          "This browser does not allow copying. Select the text and copy it.",
-        )
-      }
-    >
-      Copy
-    </Button>
-  );
   return (
-    <Card title="How to cite" actions={copy}>
+    <Card title="How to cite" actions={<CopyButton text={citations.join("\n")} done="Citations copied." />}>
       <ul class="bullets">
         {citations.map((text) => (
           <li key={text}>{text}</li>
