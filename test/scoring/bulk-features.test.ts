@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { FeatureFiles } from "../../src/scoring/features/feature-files.ts";
-import type { FeatureRecord } from "../../src/scoring/features/feature-reader.ts";
-import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
 import { importFeatures } from "../../src/scoring/features/import.ts";
 import { openMigrated } from "../database.ts";
 import { PFAM, PROTEIN2IPR } from "../fixtures/bulk-features.ts";
+import { readRecords } from "../fixtures/read-features.ts";
 import { P53 } from "./scoring-harness.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-bulk-features-"));
@@ -19,20 +18,8 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-function readAll(text: string): FeatureRecord[] {
-  const records: FeatureRecord[] = [];
-  const reader = FEATURE_FORMATS[detectFormat(text)].read(
-    (record) => records.push(record),
-    text,
-    () => false,
-  );
-  reader.write(text);
-  reader.end();
-  return records;
-}
-
 test("reads the matches of InterPro and Pfam for all proteins", () => {
-  const [record, ...others] = readAll(PROTEIN2IPR);
+  const [record, ...others] = readRecords(PROTEIN2IPR);
   expect(others).toEqual([]);
   expect(record.names).toEqual(["P04637"]);
   expect(record.features).toEqual([
@@ -48,7 +35,7 @@ test("reads the matches of InterPro and Pfam for all proteins", () => {
     expect.objectContaining({ group: "region", source: "PANTHER", start: 2, end: 393 }),
     expect.objectContaining({ group: "site", source: "ProSitePatterns" }),
   ]);
-  expect(readAll(PFAM)).toEqual([
+  expect(readRecords(PFAM)).toEqual([
     {
       names: ["P04637"],
       features: [{ ...record.features[0], name: "PF00870", id: "PF00870" }],

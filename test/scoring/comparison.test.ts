@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { MatchScore, Prediction } from "../../src/motif/index.ts";
 import { compare } from "../../src/scoring/results/comparison.ts";
 import { SAMPLE } from "./sample-prediction.ts";
-import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { openScoringAlone, P53, scoreJob, type ScoringAlone } from "./scoring-harness.ts";
 
 setDefaultTimeout(60_000);
 
@@ -12,11 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function jobFor(body: object): Promise<string> {
-  const { json } = await service.ask("POST", "/jobs", { body });
-  await ended(service, json.id);
-  return json.id;
-}
+const jobFor = (body: object): Promise<string> => scoreJob(service, body);
 
 test("compares two choices of homologs match by match", async () => {
   const body = { accession: "P04637", patterns: ["F...W..[VIL]", "P..P"] };

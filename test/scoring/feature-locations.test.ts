@@ -1,20 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Feature } from "../../src/scoring/features/feature.ts";
-import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
+import { readFeatures } from "../fixtures/read-features.ts";
 import { P53 } from "./scoring-harness.ts";
-
-/** All features in a text. */
-function features(text: string): Feature[] {
-  const found: Feature[] = [];
-  const reader = FEATURE_FORMATS[detectFormat(text)].read(
-    (record) => found.push(...record.features),
-    text,
-    () => false,
-  );
-  reader.write(text);
-  reader.end();
-  return found;
-}
 
 test("reads subcellular locations, without those of isoforms", () => {
   const head = `ID   P53_HUMAN  Reviewed;  393 AA.\nAC   P04637;\n`;
@@ -56,6 +42,6 @@ SQ   SEQUENCE   393 AA;
   };
   const names = ["Cytoplasm", "Cell membrane; Multi-pass membrane protein", "Secreted"];
   const expected = names.map((name) => ({ group: "location", start: 1, end: 393, name }));
-  for (const text of [flat, old, JSON.stringify(json)]) expect(features(text)).toMatchObject(expected);
-  expect(features(JSON.stringify({ ...json, sequence: {} }))).toEqual([]);
+  for (const text of [flat, old, JSON.stringify(json)]) expect(readFeatures(text)).toMatchObject(expected);
+  expect(readFeatures(JSON.stringify({ ...json, sequence: {} }))).toEqual([]);
 });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { type Corpus, openCorpus, packCorpus, readFasta } from "../../src/motif/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { Problem } from "../../src/problem.ts";
-import type { Feature } from "../../src/scoring/features/feature.ts";
 import { FeatureFiles } from "../../src/scoring/features/feature-files.ts";
 import type { FeatureRecord } from "../../src/scoring/features/feature-reader.ts";
 import { detectFormat, FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
 import { importFeatures } from "../../src/scoring/features/import.ts";
+import { readFeatures, readRecords } from "../fixtures/read-features.ts";
 import { PFAM, PROTEIN2IPR } from "../fixtures/bulk-features.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { P53 } from "./scoring-harness.ts";
@@ -123,20 +123,6 @@ const SAMPLES = [
   ["pfam", PFAM],
 ] as const;
 
-/** Reads a text in pieces of some characters. */
-function read(text: string, piece = 7): FeatureRecord[] {
-  const records: FeatureRecord[] = [];
-  const reader = FEATURE_FORMATS[detectFormat(text)].read(
-    (record) => records.push(record),
-    text,
-    () => false,
-  );
-  for (let from = 0; from < text.length; from += piece) reader.write(text.slice(from, from + piece));
-  reader.end();
-  return records;
-}
-const features = (text: string): Feature[] => read(text).flatMap((record) => record.features);
-
 describe("reading features", () => {
   test.each([
     ["elm", ELM],
@@ -157,7 +143,7 @@ describe("reading features", () => {
   });
 
   test("reads the same from each of UniProt's formats", () => {
-    const flat = read(FLAT);
+    const flat = readRecords(FLAT);
     const [{ names, features: found, sequence }, isoform] = flat;
     expect(names).toEqual(["P04637", "P53_HUMAN", "Q15086"]);
     expect(sequence).toEqual({ residues: P53, length: 393 });
@@ -183,32 +169,32 @@ describe("reading features", () => {
       `[${JSON.stringify(ENTRY)}]\n`,
       `${JSON.stringify(ENTRY)}\n`,
     ])
-      expect(key(read(json))).toEqual(expected);
-    expect(key(read(OLD_FLAT))).toEqual(expected.slice(0, 1));
+      expect(key(readRecords(json))).toEqual(expected);
+    expect(key(readRecords(OLD_FLAT))).toEqual(expected.slice(0, 1));
   });
 
   test("BED, GFF3 and InterProScan files give the same residues", () => {
     const domains = [BED, GFF3, INTERPRO].map((text) =>
-      features(text).find(({ group }) => group === "domain")!,
+      readFeatures(text).find(({ group }) => group === "domain")!,
     );
     expect(domains.map(({ start, end }) => `P04637\t${start}\t${end}`)).toEqual([SPAN, SPAN, SPAN]);
     expect(domains[1]).toMatchObject({ name: "P53 DNA-binding domain", id: "PF00870", source: "Pfam" });
     expect(domains[2]).toMatchObject({ name: "p53, DNA-binding domain", id: "PF00870, IPR011615" });
     const bond = "P00750\tUniProtKB\tDisulfide bond\t41\t71\t.\t.\t.\tStatus=By similarity\t\n";
-    expect(features(bond).map(({ group, start, end, name }) => [group, start, end, name])).toEqual([
+    expect(readFeatures(bond).map(({ group, start, end, name }) => [group, start, end, name])).toEqual([
       ["ptm", 41, 41, "Disulfide bond, bond to 71"],
       ["ptm", 71, 71, "Disulfide bond, bond to 41"],
     ]);
-    expect(features(GFF3)).toHaveLength(2);
-    expect(features(GFF3)[0]).toMatchObject({ group: "ptm", name: "Phosphoserine; by ATM" });
+    expect(readFeatures(GFF3)).toHaveLength(2);
+    expect(readFeatures(GFF3)[0]).toMatchObject({ group: "ptm", name: "Phosphoserine; by ATM" });
   });
 
   test("reads ELM's instances", () => {
-    expect(read(ELM).map(({ names }) => names)).toEqual([
+    expect(readRecords(ELM).map(({ names }) => names)).toEqual([
       ["P04637", "P53_HUMAN", "P04637", "Q15086"],
       ["Q99999", 'ODD_"HUMAN'],
     ]);
-    expect(features(ELM)[0]).toEqual({
+    expect(readFeatures(ELM)[0]).toEqual({
       group: "motif",
       type: "ELM instance",
       start: 19,

@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -120,6 +121,14 @@ export const ended = ({ ask }: ScoringAlone, id: string): Promise<ParsedResponse
     const { json } = await ask("GET", `/jobs/${id}`);
     return json.ended !== null && json;
   });
+
+/** Submits a job and waits until it has ended. @returns its id */
+export async function scoreJob(service: ScoringAlone, body: object): Promise<string> {
+  const { status, json } = await service.ask("POST", "/jobs", { body });
+  expect([status, json.message]).toEqual([202, undefined]);
+  await ended(service, json.id);
+  return json.id;
+}
 
 export const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
 

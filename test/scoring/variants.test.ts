@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { hashRequest } from "../../src/scoring/jobs/job.ts";
 import { findChange, listChanges } from "../../src/scoring/table/match-changes.ts";
-import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { openScoringAlone, P53, scoreJob, type ScoringAlone } from "./scoring-harness.ts";
 
 setDefaultTimeout(60_000);
 
@@ -11,12 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function jobFor(body: object): Promise<string> {
-  const { status, json } = await service.ask("POST", "/jobs", { body });
-  expect([status, json.message]).toEqual([202, undefined]);
-  await ended(service, json.id);
-  return json.id;
-}
+const jobFor = (body: object): Promise<string> => scoreJob(service, body);
 const read = async (path: string) => (await service.ask("GET", path)).json;
 
 const MOTIFS = { patterns: ["F...W..[LIV]", "P..P", "[RK].[AL]L"] };
