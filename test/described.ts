@@ -127,10 +127,9 @@ export function exampleErrors({ parameters, requestBody, responses }: Operation)
     .flatMap(({ schema, example }) => findErrors(schema, example));
 }
 
-/** True if an operation has an example of its request or of a response, or neither takes nor returns anything. */
-export function hasExample({ parameters, requestBody, responses }: Operation): boolean {
-  const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
-  const messages = [...successes.map(([, response]) => response), ...(requestBody ? [requestBody] : [])];
-  const parts = [...parameters, ...messages.flatMap(({ content = {} }) => Object.values(content))];
-  return parts.length === 0 || parts.some(({ example }) => example !== undefined);
+/** True if the required parameters and the JSON body of an operation have examples, so that it can be called by them. */
+export function hasExample({ parameters, requestBody }: Operation): boolean {
+  const body = Object.entries(requestBody?.content ?? {}).filter(([type]) => type === "application/json");
+  const needed = [...parameters.filter(({ required }) => required), ...body.map(([, media]) => media)];
+  return needed.every(({ example }) => example !== undefined);
 }

@@ -74,14 +74,20 @@ export class Components {
     });
   }
 
-  /** A request body or a response. JSON gets an example if neither it nor its schema has one. */
+  /**
+   * A request body or a response. JSON gets an example if neither it nor its schema has one. A response gets one only if
+   * the declaration of a part of it has an example: viewers make placeholders from schemas themselves.
+   */
   #message(part: Part, isRequest = false): Part {
     if (!isPart(part.content)) return part;
     const content = Object.entries(part.content as Record<string, Part>).map(([type, media]) => {
       const schema = isRequest ? (media.schema as Part) : unnamedUnion(media.schema as Part);
       const isKnown = "example" in media || !/\bjson$/.test(type) || "$ref" in schema || hasExample(schema);
+      const hasWrittenPart = isRequest || containsExample(schema);
       const example =
-        isKnown && !(isRequest && schema.examples) ? {} : { example: makeExample(schema, isRequest) };
+        (isKnown || !hasWrittenPart) && !(isRequest && schema.examples)
+          ? {}
+          : { example: makeExample(schema, true) };
       return [type, { ...media, schema: this.#schema(schema), ...example }];
     });
     return { ...part, content: Object.fromEntries(content) };
@@ -138,6 +144,13 @@ function hasExample({ example, anyOf, type, properties }: Part): boolean {
   const [first] = (anyOf as Part[] | undefined) ?? [results?.items as Part | undefined];
   return example !== undefined || type === "array" || (first !== undefined && hasExample(first));
 }
+
+/** True for a schema with an example that was written for it or for one of its parts. */
+const containsExample = (schema: unknown): boolean =>
+  Array.isArray(schema)
+    ? schema.some(containsExample)
+    : isPart(schema) &&
+      ("examples" in schema || "example" in schema || Object.values(schema).some(containsExample));
 
 /** Keywords whose values are schemas; values of other keywords are data. */
 const SCHEMAS = new Set(["items", "anyOf", "oneOf", "allOf", "additionalProperties"]);
