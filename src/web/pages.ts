@@ -23,7 +23,7 @@ import { inventoryListPage } from "./pages/inventory-list.tsx";
 import { inventoryNewPage } from "./pages/inventory-new.tsx";
 import { inventoryRecordPage } from "./pages/inventory-record.tsx";
 import { inventoryPage } from "./pages/inventory.tsx";
-import { locationTreePage } from "./pages/location-tree.tsx";
+import { storagePage } from "./pages/storage.tsx";
 import { jointScanPage } from "./pages/joint-scan.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { motifScanPage } from "./pages/motif-scan.tsx";
@@ -67,7 +67,7 @@ export const PAGES: readonly Page[] = [
   jointScanPage,
   searchPage,
   inventoryPage,
-  locationTreePage,
+  storagePage,
   inventoryBuildPage,
   inventoryChangesPage,
   scanPage,

@@ -214,8 +214,8 @@ function Kept(props: { segment: string; field: string; total: number; id: string
   );
 }
 
-export const locationTreePage = definePage({
-  name: "location-tree",
+export const storagePage = definePage({
+  name: "storage",
   paths: ["/inventory/tree"],
   title: "Locations",
   View: LocationTree,
