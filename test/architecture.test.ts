@@ -150,6 +150,7 @@ const RULES: Record<string, Rule> = {
     files: [
       "src/web",
       "src/inventory/model/name-pattern.ts",
+      "src/inventory/model/unit.ts",
       "src/inventory/resources/lists.ts",
       "src/inventory/resources/stock-views.ts",
     ],

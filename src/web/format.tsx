@@ -50,40 +50,6 @@ export function formatDuration(seconds: number): string {
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
 
-const PREFIXES: Readonly<Record<string, string>> = {
-  kilo: "k",
-  centi: "c",
-  milli: "m",
-  micro: "µ",
-  nano: "n",
-  pico: "p",
-};
-const SYMBOLS: Readonly<Record<string, string>> = {
-  liter: "L",
-  gram: "g",
-  meter: "m",
-  molar: "M",
-  mole: "mol",
-  second: "s",
-  minute: "min",
-  hour: "h",
-  percent: "%",
-  kelvin: "K",
-  "degree Celsius": "°C",
-  units: "U",
-};
-const PREFIXED_UNIT = new RegExp(`^(${Object.keys(PREFIXES).join("|")})(${Object.keys(SYMBOLS).join("|")})$`);
-
-/** The symbol of a unit: "µg/mL" for "microgram per milliliter". Other names stay as they are. */
-export const unitSymbol = (name: string): string =>
-  name
-    .split(" per ")
-    .map((part) => {
-      const [, prefix, unit] = PREFIXED_UNIT.exec(part) ?? [];
-      return prefix === undefined ? (SYMBOLS[part] ?? part) : PREFIXES[prefix] + SYMBOLS[unit];
-    })
-    .join("/");
-
 /** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {
   const browser = /Edg\//.test(agent)

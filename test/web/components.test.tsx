@@ -7,14 +7,7 @@ import { Form } from "../../src/web/components/form.tsx";
 import { KeyValues } from "../../src/web/components/layout.tsx";
 import { Shell } from "../../src/web/components/shell.tsx";
 import { Table } from "../../src/web/components/table.tsx";
-import {
-  browserName,
-  formatCount,
-  formatDate,
-  formatDuration,
-  formatSize,
-  unitSymbol,
-} from "../../src/web/format.tsx";
+import { browserName, formatCount, formatDate, formatDuration, formatSize } from "../../src/web/format.tsx";
 import { ApplyDialog, type Count } from "../../src/web/inventory/stocktake-parts.tsx";
 import { ApiError } from "../../src/web/request.ts";
 
@@ -33,18 +26,6 @@ test.each([
   [formatDate, Date.UTC(2027, 5, 30, 12), "30 Jun 2027"],
 ])("formats %p of %p as %p", (format: (value: number) => string, value, expected) => {
   expect(format(value)).toBe(expected);
-});
-
-test.each([
-  ["microliter", "µL"],
-  ["liter", "L"],
-  ["degree Celsius", "°C"],
-  ["microgram per milliliter", "µg/mL"],
-  ["units per microliter", "U/µL"],
-  ["viral genomes per milliliter", "viral genomes/mL"],
-  ["tubes", "tubes"],
-])("shows the unit %p as %p", (name, symbol) => {
-  expect(unitSymbol(name)).toBe(symbol);
 });
 
 test.each([

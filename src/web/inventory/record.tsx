@@ -2,7 +2,8 @@ import type { Json } from "../../inventory/model/field.ts";
 import type { JsonRecord } from "../../inventory/api/list-operations.ts";
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
-import { pluralize, daysTo, formatDay, formatTime, Time, unitSymbol } from "../format.tsx";
+import { unitSymbol } from "../../inventory/model/unit.ts";
+import { pluralize, daysTo, formatDay, formatTime, Time } from "../format.tsx";
 import { ApiError, onWrite } from "../request.ts";
 import {
   parseConstant,
