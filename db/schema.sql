@@ -1790,3 +1790,6 @@ CREATE TABLE class_learning (
   learned INTEGER NOT NULL,
   reports TEXT NOT NULL
 ) STRICT;
+
+CREATE INDEX job_protein ON job (coalesce(owner, client), upper(substr(json_extract(request, '$.query'), 1, 32)))
+WHERE request IS NOT NULL;

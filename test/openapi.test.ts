@@ -182,7 +182,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
 const made = new Map<string, string>();
 const withMadeIds = (path: string, part: string): string => {
   const [, id] = [...made].find(([start]) => path.startsWith(start)) ?? [];
-  return id === undefined ? part : part.replaceAll(/0f0e0d0c-0b0a-4908-8706-050403020100|0{64}/g, id);
+  return id === undefined ? part : part.replaceAll(/0f0e0d0c-0b0a-4908-8706-050403020100|0{64}|P04637/g, id);
 };
 
 let session: Record<string, string> = {};
@@ -276,6 +276,7 @@ test("every example outside the inventory gets the documented response", async (
   const corpus = app.scoring.corpora.active()!;
   made.set("/api/scoring/corpora", corpus.hash);
   const { accession } = app.scoring.corpora.open();
+  made.set("/api/scoring/proteins", accession(0));
   await app.scoring.importFeatures({ source: `${accession(0)}\t0\t5\n`, name: "elm_instances.tsv" });
   writeFamilies(corpus, [...familyRecords(app.scoring.corpora.open(), [0])]);
   await signIn();

@@ -73,6 +73,7 @@ export { findMatches, lookaroundTable } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";
 
 /** Letters to residue codes and back. */
+export { predictDisorder } from "./disorder/disorder.ts";
 export { decode, encode, GAP, looksLikeNucleotides } from "./alphabet.ts";
 export { alignLocal } from "./align.ts";
 

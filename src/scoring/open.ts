@@ -41,7 +41,7 @@ import { type FeatureImport, importFeatures } from "./features/import.ts";
 import { BackgroundQueue } from "./jobs/background.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
-import { recentJobs } from "./jobs/job-records.ts";
+import { jobsOfProtein, recentJobs } from "./jobs/job-records.ts";
 import {
   type AcceptedKnowledge,
   type EvidenceChoice,
@@ -402,17 +402,17 @@ function openRoutes(
     receiveTimeoutSeconds = RECEIVE_TIMEOUT,
     guards = WITHOUT_ACCOUNTS,
     hasPublicUrl = false,
+    requireWritable = () => {},
     ownership = {
       identify: (request: Request) => ({ keys: [identifyClient(request)], isAdministrator: false }),
       claim: () => ({ key: null, headers: {} }),
     },
   } = options;
   services.tasks.addSource(jobTasks(options.database, services.handlers));
-  const models = new JobModels(options.database, options.clock, options.dataDirectory);
-  const { requireWritable = () => {} } = options;
   const json = jsonRoutes({
     ...services,
-    models,
+    models: new JobModels(options.database, options.clock, options.dataDirectory),
+    jobsOfProtein: (of) => jobsOfProtein(options.database, of),
     identifyClient,
     guards,
     requireWritable,

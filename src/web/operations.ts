@@ -9,6 +9,7 @@ import type { batchOperations } from "../scoring/api/batch-operations.ts";
 import type { comparisonOperations } from "../scoring/api/comparison-routes.ts";
 import type { jobOperations, referenceOperations } from "../scoring/api/json-routes.ts";
 import type { modelOperations } from "../scoring/api/model-routes.ts";
+import type { proteinOperations } from "../scoring/api/protein-routes.ts";
 import type { proteomeOperations } from "../scoring/api/proteome-routes.ts";
 import type { resultOperations } from "../scoring/api/result-routes.ts";
 import type { watchedOperations } from "../scoring/api/watched-routes.ts";
@@ -25,6 +26,7 @@ type Declared = (
   | typeof identityOperations
   | typeof jobOperations
   | typeof modelOperations
+  | typeof proteinOperations
   | typeof proteomeOperations
   | typeof referenceOperations
   | typeof reminderOperations

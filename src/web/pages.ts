@@ -29,6 +29,8 @@ import { missingPage } from "./pages/missing.tsx";
 import { motifScanPage } from "./pages/motif-scan.tsx";
 import { motifScanResultPage } from "./pages/motif-scan-result.tsx";
 import { offlinePage } from "./pages/offline.tsx";
+import { proteinPage } from "./pages/protein.tsx";
+import { proteinsPage } from "./pages/proteins.tsx";
 import { proteomePage } from "./pages/proteome.tsx";
 import { proteomeSearchPage } from "./pages/proteome-search.tsx";
 import { profilePage } from "./pages/profile.tsx";
@@ -62,6 +64,8 @@ export const PAGES: readonly Page[] = [
   batchPage,
   motifScanPage,
   motifScanResultPage,
+  proteinsPage,
+  proteinPage,
   proteomePage,
   proteomeSearchPage,
   jointScanPage,

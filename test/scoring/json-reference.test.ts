@@ -57,7 +57,11 @@ async function call(
   }: Parameters<ScoringAlone["ask"]>[2] & { id?: string; name?: string; query?: string } = {},
 ): Promise<ParsedResponse> {
   const operation = paths[`/api/scoring${template}`][method.toLowerCase()];
-  const answer = await on.ask(method, template.replace("{id}", id).replace("{name}", name) + query, options);
+  const answer = await on.ask(
+    method,
+    template.replace("{id}", id).replace(/{(name|accession)}/, name) + query,
+    options,
+  );
   const described = operation.responses[answer.status];
   expect({ template, status: answer.status, described: described !== undefined }).toMatchObject({
     described: true,
@@ -216,6 +220,7 @@ describe("every operation responds as documented:", () => {
     await call(waiting, "GET", "/corpus");
     await call(service, "GET", "/proteins", { query: "?query=P53_HUMAN" });
     await call(service, "GET", "/proteins", { query: "?query=human&limit=0" });
+    for (const name of ["P04637", "P00000"]) await call(service, "GET", "/proteins/{accession}", { name });
   });
 
   test("corpus files respond as documented to signed-in users", async () => {

@@ -1,12 +1,6 @@
 import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
-import {
-  exactRecord,
-  formatTotal,
-  proteinName,
-  recordHref,
-  scorePage,
-  searchAnywhere,
-} from "../../src/web/search/search.ts";
+import { exactRecord, formatTotal, recordHref, searchAnywhere } from "../../src/web/search/search.ts";
+import { proteinHref, proteinTitle } from "../../src/web/score/protein-identity.tsx";
 
 const asked: URL[] = [];
 const statuses = { search: 200, proteins: 200 };
@@ -68,14 +62,14 @@ test.each([
 );
 
 const protein = { accession: "P04637", entryName: "P53_HUMAN", name: "Tumor antigen" } as Parameters<
-  typeof proteinName
+  typeof proteinTitle
 >[0];
 test.each([
   [{}, "Tumor antigen"],
   [{ name: "" }, "P53_HUMAN"],
   [{ name: "", entryName: "" }, "P04637"],
 ])("a protein with %p is shown as %s", (changed, shown) => {
-  expect(proteinName({ ...protein, ...changed })).toBe(shown);
+  expect(proteinTitle({ ...protein, ...changed })).toBe(shown);
 });
 
 const found = (...exact: boolean[]) =>
@@ -91,7 +85,7 @@ test.each([
 
 test("search results have links and totals", () => {
   expect(recordHref("places", "p1")).toBe("/inventory/places/p1");
-  expect(scorePage(protein)).toBe("/score?protein=P04637");
+  expect(proteinHref(protein)).toBe("/proteins/P04637");
   expect([formatTotal({ total: 37, more: false }), formatTotal({ total: 500, more: true })]).toEqual([
     "37",
     "500+",

@@ -25,6 +25,7 @@ import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
+import type { ProteinJob } from "../jobs/job-records.ts";
 import {
   FILE,
   describeHeader,
@@ -43,14 +44,13 @@ import {
   PatternProblemSchema,
   PatternRequest,
   PatternSchema,
-  ProteinParameters,
-  ProteinsSchema,
   readBody,
   Submission,
   uuid,
 } from "./json-schemas.ts";
 import type { JobModels } from "../structure/job-models.ts";
 import { modelOperations } from "./model-routes.ts";
+import { proteinOperations } from "./protein-routes.ts";
 import { API, resultOperations } from "./result-routes.ts";
 import { findProteins, identify } from "../corpus/find-proteins.ts";
 import { readSubmission, readVariantJob } from "./submission.ts";
@@ -65,6 +65,8 @@ export interface JsonOptions {
   /** The client of a request, as a key for fair scheduling. */
   identifyClient: (request: Request) => string;
   models: JobModels;
+  /** Jobs of an owner that have scored a protein. */
+  jobsOfProtein: (of: { sequence: string; owner: string; limit: number }) => ProteinJob[];
   /** Guards uploads. @throws Problem if the disk takes none */
   requireWritable: () => void;
   guards: Guards;
@@ -165,6 +167,7 @@ export function jsonRoutes(options: JsonOptions) {
     ...jobOperations,
     ...resultOperations,
     ...modelOperations,
+    ...proteinOperations,
     ...comparisonOperations,
     ...referenceOperations,
   ];
@@ -273,16 +276,6 @@ export const referenceOperations = [
       const { name, hash, sequences, residues, bytes, added } = active;
       return { name, hash, sequences, residues, bytes, added: timestamp(added), method: METHOD };
     },
-  }),
-  operation("GET /api/scoring/proteins", {
-    access: "public",
-    operationId: "findProteins",
-    summary: "Find proteins by name, gene or species",
-    description:
-      "Proteins of the corpus in use that every word applies to, such as `TP53`, `P53_HUMAN`, `cellular tumor antigen` or `BRCA1 mouse`. Exact identifiers and genes come first, then their beginnings, then words of names; among equals the most studied species.",
-    query: ProteinParameters,
-    returns: ProteinsSchema,
-    run: ({ query: { query, limit = 10 } }, { corpus }: JobParts) => findProteins(corpus(), query, limit),
   }),
   operation("GET /api/scoring/corpora/:id", {
     ...corpusAccess,

@@ -249,29 +249,6 @@ export const CorpusSchema = object(
   "CorpusInUse",
 );
 
-/** Maximum number of proteins of one search. */
-export const MAX_PROTEINS = 100;
-
-export const ProteinsSchema = object(
-  {
-    total: count("Number of proteins found."),
-    results: list(ProteinSchema, "Best first."),
-    near: list(ProteinSchema, "If none is found: near misses."),
-    searched: count("Proteins of the corpus."),
-  },
-  "Proteins of the corpus in use.",
-);
-
-export const ProteinParameters = Type.Object({
-  query: text(
-    "Words that must all apply to a protein: accession, entry name, gene, word of its name, or species (scientific or English name, mnemonic, taxon), or the beginning of one.",
-    { maxLength: 200, examples: ["BRCA1 mouse"] },
-  ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_PROTEINS, default: 10, description: "Most results." }),
-  ),
-});
-
 const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),

@@ -1,23 +1,15 @@
-import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Checkbox, TextField } from "../components/field.tsx";
+import { Checkbox } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, SkeletonWord, useLoaded } from "../components/loaded.tsx";
+import { SearchForm } from "../components/search-form.tsx";
 import { formatCount } from "../format.tsx";
 import { isPeople, pagePath, listTitle } from "../inventory/declaration.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
-import {
-  formatTotal,
-  type Found,
-  type FoundAnywhere,
-  recordHref,
-  MAX_QUERY_LENGTH,
-  proteinName,
-  scorePage,
-  searchAnywhere,
-} from "../search/search.ts";
+import { ProteinList } from "../score/protein-search.tsx";
+import { formatTotal, type Found, type FoundAnywhere, recordHref, searchAnywhere } from "../search/search.ts";
 import { ResultPlace } from "../search/where.tsx";
 import { countRecords } from "../inventory/read-list.ts";
 
@@ -40,7 +32,12 @@ function SearchPage() {
         actions={list !== null && <LinkButton href={listWith(list, q)}>Open the list</LinkButton>}
       />
       <div class="stack">
-        <SearchForm key={q} q={q} onSearch={(text) => setQuery({ q: text })} />
+        <SearchForm
+          key={q}
+          q={q}
+          placeholder="Names, barcodes, ids, descriptions, annotations, notes, files"
+          onSearch={(text) => setQuery({ q: text })}
+        />
         <Checkbox
           label="Include deleted records"
           checked={withDeleted}
@@ -49,36 +46,6 @@ function SearchPage() {
         {q !== "" && <Loaded of={found}>{(of) => <Results of={of} q={q} list={list} />}</Loaded>}
       </div>
     </>
-  );
-}
-
-function SearchForm({ q, onSearch }: { q: string; onSearch: (text: string) => void }) {
-  const [text, setText] = useState(q);
-  return (
-    <form
-      class="search-form"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSearch(text.trim());
-      }}
-    >
-      <TextField
-        label="Search"
-        hideLabel
-        type="search"
-        placeholder="Names, barcodes, ids, descriptions, annotations, notes, files"
-        value={text}
-        maxLength={MAX_QUERY_LENGTH}
-        autocomplete="off"
-        autocapitalize="none"
-        focus={q === ""}
-        onInput={setText}
-      />
-      <Button type="submit" look="primary" icon="search">
-        Search
-      </Button>
-    </form>
   );
 }
 
@@ -164,17 +131,7 @@ const ProteinGroup = ({ of: { total, results } }: { of: NonNullable<FoundAnywher
     bare
     foot={total > results.length && "Add a word, such as a species, to see fewer."}
   >
-    <ul class="list found">
-      {results.map((protein) => (
-        <li key={protein.accession}>
-          <a href={scorePage(protein)}>{proteinName(protein)}</a>
-          <small>
-            {protein.gene && `${protein.gene}, `}
-            {protein.organism && <i>{protein.organism}</i>} {protein.accession}
-          </small>
-        </li>
-      ))}
-    </ul>
+    <ProteinList of={results} />
   </Card>
 );
 

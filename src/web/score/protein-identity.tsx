@@ -1,12 +1,17 @@
 import type { ProteinObject } from "../../scoring/index.ts";
+import { href } from "../address.ts";
 import type { Job } from "./job.ts";
 
 /** Names of a protein in lists and tables. */
 export type ProteinNames = Pick<ProteinObject, "accession" | "gene" | "name" | "organism">;
 
 /** The name of a protein for headings: its own, else that of its gene or entry. */
-const proteinTitle = ({ name, gene, entryName, accession }: ProteinObject): string =>
+export const proteinTitle = ({ name, gene, entryName, accession }: ProteinObject): string =>
   name || gene || entryName || accession;
+
+/** The page with all about a protein of the corpus. */
+export const proteinHref = ({ accession }: Pick<ProteinObject, "accession">): string =>
+  href(`/proteins/${encodeURIComponent(accession)}`);
 
 /** The query of a job in a heading. */
 export const jobTitle = (job: Job | null, otherwise: string): string => queryTitle(job, otherwise);
@@ -30,7 +35,7 @@ export function ProteinIdentity({ of }: { of: ProteinObject | null | undefined }
     <p class="identity">
       {gene && <b>{gene}</b>}
       {organism && <i>{organism}</i>}
-      <span>{accession}</span>
+      <a href={proteinHref(of)}>{accession}</a>
       {databases.map(([name, address]) => (
         <a key={name} href={address}>
           {name}

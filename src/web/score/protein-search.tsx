@@ -3,6 +3,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 import type { ProteinObject } from "../../scoring/index.ts";
+import { proteinHref, proteinTitle } from "./protein-identity.tsx";
 
 const MOST = 10;
 
@@ -10,8 +11,12 @@ const find = (query: string, limit: number, signal: AbortSignal) =>
   call("GET /api/scoring/proteins", { query: { query: query.slice(0, 200), limit }, signal });
 
 /** Proteins of the corpus with these words, as a combobox shows them. */
-export async function findProteins(text: string, signal: AbortSignal): Promise<Found<ProteinObject>> {
-  const { total, results, near, searched } = await find(text, MOST, signal);
+export async function findProteins(
+  text: string,
+  signal: AbortSignal,
+  most = MOST,
+): Promise<Found<ProteinObject>> {
+  const { total, results, near, searched } = await find(text, most, signal);
   if (total > 0) return { options: results, note: describeFound(total, results.length) };
   const offer = near.length > 0 ? " Near misses:" : "";
   const note = `None of the ${pluralize(searched, "protein")} of the corpus has ${/\s/.test(text.trim()) ? "all these words" : "this word"}.${offer}`;
@@ -35,11 +40,20 @@ export const ProteinSearch = ({ onChoose }: { onChoose: (accession: string) => v
 
 export const ProteinOption = ({ of }: { of: ProteinObject }) => (
   <>
-    {of.name || of.entryName || of.accession}{" "}
-    <small>
-      <ProteinDetails of={of} />
-    </small>
+    {proteinTitle(of)} <ProteinDetails of={of} />
   </>
+);
+
+/** Proteins that a search found, with links to their pages. */
+export const ProteinList = ({ of: proteins }: { of: readonly ProteinObject[] }) => (
+  <ul class="list found">
+    {proteins.map((protein) => (
+      <li key={protein.accession}>
+        <a href={proteinHref(protein)}>{proteinTitle(protein)}</a>
+        <ProteinDetails of={protein} />
+      </li>
+    ))}
+  </ul>
 );
 
 function describeFound(total: number, shown: number): string | undefined {
@@ -47,8 +61,8 @@ function describeFound(total: number, shown: number): string | undefined {
 }
 
 /** Gene, species, accession and length. */
-const ProteinDetails = ({ of }: { of: ProteinObject }) => (
-  <>
+export const ProteinDetails = ({ of }: { of: ProteinObject }) => (
+  <small>
     {of.gene && <>{of.gene}, </>}
     {of.organism && (
       <>
@@ -56,7 +70,7 @@ const ProteinDetails = ({ of }: { of: ProteinObject }) => (
       </>
     )}
     {of.accession}, {formatCount(of.length)} residues
-  </>
+  </small>
 );
 
 /** The protein of the corpus with this accession, once it has been looked up. */

@@ -6,14 +6,14 @@ import { Dialog } from "../components/dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { listTitle } from "../inventory/declaration.ts";
 import { hasLetterShortcuts, TYPING } from "../inventory/shortcuts.tsx";
+import { proteinHref } from "../score/protein-identity.tsx";
+import { ProteinOption } from "../score/protein-search.tsx";
 import {
   formatTotal,
   exactRecord,
   type FoundAnywhere,
   recordHref,
-  proteinName,
   type Result,
-  scorePage,
   searchAnywhere,
 } from "./search.ts";
 import { ResultPlace } from "./where.tsx";
@@ -115,7 +115,7 @@ const optionHeading = (option: Option): string | undefined =>
 
 function optionAddress(option: Option): string {
   if (option.kind === "all") return href("/search", { q: option.text });
-  return option.kind === "protein" ? scorePage(option.protein) : recordHref(option.list, option.result.id);
+  return option.kind === "protein" ? proteinHref(option.protein) : recordHref(option.list, option.result.id);
 }
 
 function OptionContent({ of: option }: { of: Option }) {
@@ -123,16 +123,7 @@ function OptionContent({ of: option }: { of: Option }) {
     case "all":
       return <>All results for “{option.text}”</>;
     case "protein":
-      return (
-        <>
-          {proteinName(option.protein)}{" "}
-          <small>
-            {[option.protein.gene, option.protein.organism, option.protein.accession]
-              .filter(Boolean)
-              .join(", ")}
-          </small>
-        </>
-      );
+      return <ProteinOption of={option.protein} />;
     case "record":
       return (
         <>

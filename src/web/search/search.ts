@@ -1,6 +1,7 @@
 import type { Found } from "../../inventory/api/route-search.ts";
 import type { ProteinObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
+import { MAX_QUERY_LENGTH } from "../components/search-form.tsx";
 import { formatCount } from "../format.tsx";
 import { pagePath } from "../inventory/declaration.ts";
 import { call } from "../request.ts";
@@ -26,9 +27,6 @@ interface SearchOptions {
   list?: string | null;
   withDeleted?: boolean;
 }
-
-/** Most characters that the services search for. */
-export const MAX_QUERY_LENGTH = 200;
 
 /** Asks the inventory for records and people, and the scoring service for proteins. @throws ApiError of both */
 export async function searchAnywhere(
@@ -56,12 +54,6 @@ export async function searchAnywhere(
 
 /** The page of a record or a person. */
 export const recordHref = (list: string, id: string): string => href(pagePath(list, id));
-
-/** The page where the protein can be scored. */
-export const scorePage = ({ accession }: ProteinObject): string => href("/score", { protein: accession });
-
-export const proteinName = (protein: ProteinObject): string =>
-  protein.name || protein.entryName || protein.accession;
 
 /** `37`, or `500+` of more. */
 export const formatTotal = ({ total, more }: { total: number; more: boolean }): string =>

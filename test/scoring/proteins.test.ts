@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { makeOwnership } from "../../src/accounts/owner.ts";
+import { ANONYMOUS } from "../../src/platform/actor.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
+import { jobsOfProtein } from "../../src/scoring/jobs/job-records.ts";
+import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+
+setDefaultTimeout(120_000);
+
+const ANA = { authorization: "ana" };
+const KEY = { "Owner-Key": "a-secret-of-a-program-1" };
+
+let service: ScoringAlone;
+beforeAll(async () => {
+  service = await openScoringAlone({
+    workers: 1,
+    corpus: true,
+    retentionDays: 1,
+    ownership: makeOwnership({
+      authenticate: ({ headers }) => ({ ...ANONYMOUS, username: headers.get("authorization") }),
+    }),
+    identifyClient: ({ headers }) => {
+      const username = headers.get("authorization");
+      return username === null ? "192.0.2.1" : `user ${username}`;
+    },
+  });
+});
+afterAll(() => service.close());
+
+const read = (headers: Record<string, string> = {}, accession = "P04637") =>
+  service.ask("GET", `/proteins/${accession}`, { headers });
+const score = async (headers: Record<string, string>, more: object): Promise<string> => {
+  const body = { accession: "P04637", ...more };
+  const { json } = await service.ask("POST", "/jobs", { headers, body });
+  await ended(service, json.id);
+  return json.id;
+};
+
+test("a protein of the corpus has its names, sequence and predictions", async () => {
+  const { json } = await read();
+  expect(json.protein).toMatchObject({ accession: "P04637", gene: "TP53", length: 393 });
+  expect(json.corpus).toMatchObject({ name: "sample", sequences: 496 });
+  expect(json.sequence).toBe(P53);
+  expect([json.disorder.length, json.order.length]).toEqual([393, 393]);
+  expect([json.disorder[19] > 0.5, json.order[160] > 0.7]).toEqual([true, true]);
+  expect([json.results, json.more]).toEqual([[], false]);
+});
+
+test.each(["P00000", "TP53", "nothing"])("%s is no accession", async (accession) => {
+  const { status, json } = await read({}, accession);
+  expect([status, json.code]).toEqual([404, "not_found"]);
+});
+
+test("only the owner sees the results of a protein, and only as long as they are kept", async () => {
+  const own = await score(ANA, { patterns: ["F...W", "P..P", "S", "T"] });
+  const again = await score(ANA, { patterns: ["F...W", "P..P", "S", "T"] });
+  const variant = await score(ANA, { patterns: ["F...W"], variant: "W23A" });
+  const other = await score(KEY, { motifClasses: ["LIG_PCNA_PIPBox_1"] });
+  await service.ask("POST", "/jobs", {
+    headers: ANA,
+    body: { identifier: "P04637", querySequence: `${P53.slice(0, -1)}A`, patterns: ["F...W"] },
+  });
+  const { results } = (await read(ANA)).json;
+  expect(results.map(({ id }: { id: string }) => id)).toEqual([variant, again, own]);
+  expect(results.map(({ isRepeated }: { isRepeated: boolean }) => isRepeated)).toEqual([false, false, true]);
+  expect(results[0]).toMatchObject({ state: "finished", variant: "W23A", motifs: ["F...W"], motifCount: 1 });
+  expect(results[2]).toMatchObject({ motifs: ["F...W", "P..P", "S"], motifCount: 4, variant: null });
+  expect((await read(KEY)).json.results.map(({ id }: { id: string }) => id)).toEqual([other]);
+  for (const stranger of [{}, { authorization: "eve" }, { "Owner-Key": "another-secret-of-a-program" }])
+    expect((await read(stranger)).json.results).toEqual([]);
+  expireJobs(service.database, Date.now() + 2 * 86_400_000);
+  expect((await read(ANA)).json.results).toEqual([]);
+});
+
+test("the jobs of a protein are found by an index, whatever the number of jobs", () => {
+  const { database } = service;
+  const plans: string[] = [];
+  const explaining = {
+    query: (sql: string) => ({
+      all: (...values: []) => {
+        const steps = database.query(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+        plans.push(...steps.map(({ detail }) => detail));
+        return [];
+      },
+    }),
+  } as unknown as typeof database;
+  jobsOfProtein(explaining, { sequence: P53, owner: "user ana", limit: 5 });
+  expect(plans).toEqual(["SEARCH job USING INDEX job_protein (<expr>=? AND <expr>=?)"]);
+});
