@@ -15,6 +15,7 @@ export type { ImportReport } from "./imports/import-report.ts";
 export { Imports } from "./imports/imports.ts";
 export { importTasks } from "./imports/import-tasks.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
+export { formatAmount } from "./model/unit.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample } from "./records/sample.ts";
 

@@ -1,4 +1,4 @@
-import { type DueList, REMINDER_REASONS, listTitle } from "../inventory/index.ts";
+import { type DueList, formatAmount, REMINDER_REASONS, listTitle } from "../inventory/index.ts";
 
 /** Records of each list that an e-mail shows. */
 export const SHOWN = 50;
@@ -37,7 +37,7 @@ function listText({ reason, segment, total, shown }: DueList, base: string): str
   const { title, query } = REMINDER_REASONS[reason];
   const heading = `${listTitle(segment)} ${title} (${total})`;
   const lines = shown.map(({ values, isNew }) => {
-    const facts = reason === "expiring" ? formatExpiry(values) : formatAmount(values);
+    const facts = reason === "expiring" ? formatExpiry(values) : formatShortage(values);
     const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");
     const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
     const address = `${pageUrl(base, segment)}/${plain(values.id)}`;
@@ -52,9 +52,9 @@ type Values = DueList["shown"][number]["values"];
 
 const formatExpiry = ({ expiry }: Values): string => `expires ${plain(expiry).slice(0, 10)}`;
 
-function formatAmount({ amount, minimum_amount: minimum, unit__name: unit }: Values): string {
-  const words = [plain(amount), plain(unit)].filter((word) => word !== "").join(" ");
-  return `${words} left, minimum ${plain(minimum)}`;
+function formatShortage({ amount, minimum_amount, unit__name }: Values): string {
+  const format = (value: unknown): string => formatAmount({ value: Number(value), unit: plain(unit__name) });
+  return `${format(amount)} left, minimum ${format(minimum_amount)}`;
 }
 
 /** A value on one line. */

@@ -121,10 +121,10 @@ browserTest("consumes stock, refuses more than is left, and makes aliquots", asy
   await Promise.all([page.waitForNavigation(), press(page, "link", "ACTB forward")]);
   await seeText(page, "low below 20 µL");
   await press(page, "button", "Consume");
-  await fill(page, "Amount in µL", "200");
+  await fill(page, "Amount", "200");
   await page.keyboard.press("Enter");
-  await seeText(page, "Only 180 is left.");
-  await fill(page, "Amount in µL", "170");
+  await seeText(page, "Only 180 µL is left.");
+  await fill(page, "Amount", "170");
   await page.keyboard.press("Enter");
   await seeText(page, "Consumed: 10 µL left.");
   await seeText(page, "Below the minimum");
@@ -133,7 +133,7 @@ browserTest("consumes stock, refuses more than is left, and makes aliquots", asy
   await seeText(page, "180 µL");
   await press(page, "button", "Make aliquots");
   await fill(page, "Number of aliquots", "2");
-  await fill(page, "Amount of each, in µL optional", "40");
+  await fill(page, "Amount of each optional", "40");
   await checkPage(opened, "stock-aliquots");
   await page.keyboard.press("Enter");
   await seeText(page, "Made 2 aliquots.");

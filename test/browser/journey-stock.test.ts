@@ -112,7 +112,7 @@ browserTest(
     await findByScan(page);
 
     await press(page, "button", "Consume");
-    await fill(page, "Amount in µL", "90");
+    await fill(page, "Amount", "90");
     await page.keyboard.press("Enter");
     await seeText(page, "Consumed: 10 µL left.");
     await checkPage(opened, "journey-low");
@@ -152,7 +152,7 @@ browserTest(
     const { to, source, text } = mail.got[1];
     expect(to).toBe(EMAIL);
     expect(source).toContain("Subject: Stock: 1 below minimum");
-    expect(text).toContain("Primer 7, 10 microliter left, minimum 20 (Shelf 2 › Rack 1 › Box 3, A7)");
+    expect(text).toContain("Primer 7, 10 µL left, minimum 20 µL (Shelf 2 › Rack 1 › Box 3, A7)");
     await page.goto(text.match(/http\S+\/stocks-consumables\/[\w-]+/)![0]);
     await named(page, "heading", "Primer 7");
     expect(again.process.exitCode).toBe(null);

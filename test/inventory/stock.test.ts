@@ -59,10 +59,49 @@ describe("amounts", () => {
     expect((await read(path)).version).toBe(1);
   });
 
+  test("adds and takes out amounts in other units of the same dimension", async () => {
+    const { body: units } = await lab.send("alice", "POST", "categories/", { name: "volume", kind: "unit" });
+    const { body: unit } = await lab.send("alice", "POST", "terms/", {
+      name: "µl",
+      category: String(units.id),
+    });
+    const path = await add({ amount: 300, unit: String(unit.id), status: "AVAILABLE" });
+    const steps: [string, object, number][] = [
+      ["consume", { amount: 0.1, unit: "mL" }, 200],
+      ["consume", { amount: 30_000, unit: "nL" }, 170],
+      ["refill", { amount: 1, unit: "ml" }, 1170],
+      ["consume", { amount: 70 }, 1100],
+    ];
+    for (const [action, body, amount] of steps) {
+      const answer = await act(path, action, body);
+      expect([answer.status, answer.body.amount, answer.body.unit]).toEqual([200, amount, String(unit.id)]);
+    }
+    const made = await act(path, "aliquots", { count: 3, amount: 0.2, unit: "mL" });
+    const shown = Object.values(made.body) as { amount?: number; unit?: string }[];
+    expect(shown.flatMap(({ amount, unit: its }) => (amount === undefined ? [] : [[amount, its]]))).toEqual(
+      Array.from({ length: 3 }, () => [200, String(unit.id)]),
+    );
+    expect((await read(path)).amount).toBe(500);
+    for (const [action, body] of [
+      ["consume", { amount: 1, unit: "mg" }],
+      ["aliquots", { count: 1, amount: 1, unit: "mg" }],
+    ] as const)
+      expect(readError(await act(path, action, body), "unit")).toBe(
+        "The record is measured in µL. Choices: µL, L, mL, nL.",
+      );
+    expect(readError(await act(path, "consume", { amount: 1, unit: "mL" }), "amount")).toBe(
+      "Only 500 µL is left.",
+    );
+  });
+
   test.each<[string, object, string]>([
     ["consume", { amount: 0 }, "amount: Must be more than 0."],
     ["consume", { amount: -1 }, "amount: Must be more than 0."],
-    ["consume", { amount: 1, unit: "gram" }, "unit: Unknown field. Choices: amount."],
+    [
+      "consume",
+      { amount: 1, unit: "gram" },
+      "unit: The record has no unit. Leave the unit out, or set that of the record first.",
+    ],
     ["consume", {}, "amount: This field is required."],
     ["refill", { amount: 1, received: "today" }, "received: Must be a date, such as 2026-01-31."],
     ["aliquots", { count: 0 }, "count: Must be at least 1."],

@@ -8,6 +8,7 @@ import {
   consume,
   divide,
   type Division,
+  type GivenAmount,
   MAX_ALIQUOTS,
   refill,
   type StockItem,
@@ -28,9 +29,17 @@ import { closed, optional, RENDERED_CONTENT } from "./schema.ts";
 const amount = (description: string) => Type.Number({ exclusiveMinimum: 0, description, examples: [0.1] });
 const day = (description: string) => Type.Optional(nullable(Type.String({ format: "date", description })));
 
-const CONSUME = closed({ amount: amount("Amount to take out, in the unit of the record.") });
+const UNIT = Type.Optional(
+  Type.String({
+    description: "Unit of the amount, such as µL; by default that of the record.",
+    maxLength: 255,
+    examples: undefined,
+  }),
+);
+const CONSUME = closed({ amount: amount("Amount to take out."), unit: UNIT });
 const REFILL = closed({
-  amount: amount("Amount to add, in the unit of the record."),
+  amount: amount("Amount to add."),
+  unit: UNIT,
   lot: optional("Lot of the new stock."),
   received: day("Day of receipt."),
   expiry: day("Day of expiry."),
@@ -46,6 +55,7 @@ const DIVIDE = closed({
     ...amount("Amount of each aliquot, taken out of the record."),
     examples: undefined,
   }),
+  unit: UNIT,
   name: optional("Name of the aliquots, followed by a number; by default that of the record."),
   location: Type.Optional(
     nullable(
@@ -79,7 +89,7 @@ function amountOperations(resource: RoutedResource) {
       body: CONSUME,
       run: ({ params, body }, call: Call) =>
         changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
-          consume(writer, item, Number(body.amount), call.actor),
+          consume(call.store, writer, item, body as GivenAmount, call.actor),
         ),
     }),
     operation("POST /api/v2/:list/:id/refill/", {
@@ -88,7 +98,7 @@ function amountOperations(resource: RoutedResource) {
       body: REFILL,
       run: ({ params, body }, call: Call) =>
         changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
-          refill(writer, item, body as never, call.actor),
+          refill(call.store, writer, item, body as never, call.actor),
         ),
     }),
     operation("POST /api/v2/:list/:id/thaw/", {
@@ -97,7 +107,7 @@ function amountOperations(resource: RoutedResource) {
       body: THAW,
       run: ({ params, body }, call: Call) =>
         changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
-          thaw(writer, item, call.actor),
+          thaw(call.store, writer, item, call.actor),
         ),
     }),
   ];

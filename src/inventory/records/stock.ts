@@ -4,6 +4,7 @@ import type { JsonObject } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { LIMITS } from "../model/limits.ts";
+import { addAmounts, convertAmount, convertibleUnits, formatAmount, unitSymbol } from "../model/unit.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { chooseSlots, readSpaces } from "./fill-slots.ts";
@@ -20,9 +21,6 @@ export interface StockItem {
 /** Statuses that follow the amount; others are not changed. */
 const AMOUNT_STATUSES = new Set(["AVAILABLE", "LOW", "EMPTY"]);
 
-/** Sums and differences of decimals, without the digits that binary fractions add: 0.3 - 0.1 is 0.2. */
-const rounded = (value: number): number => Number(value.toPrecision(12));
-
 function chooseStatus({ status, minimum_amount: minimum }: StoredRecord, amount: number): JsonObject {
   if (!AMOUNT_STATUSES.has(String(status))) return {};
   const isLow = minimum !== null && amount < Number(minimum);
@@ -36,48 +34,95 @@ function readAmount({ amount }: StoredRecord): number {
   return Number(amount);
 }
 
-function amountAfter(record: StoredRecord, taken: number, field = "amount"): number {
-  const left = rounded(readAmount(record) - taken);
-  if (left < 0) throw invalidField(field, `Only ${String(record.amount)} is left.`);
-  return left;
+/** An amount of a request; without a unit, in that of the record. */
+export interface GivenAmount {
+  amount: number;
+  /** Symbol, name or alias, such as µL. */
+  unit?: string | undefined;
 }
 
-/** The record, which the actor may change. */
-function changeable(writer: RecordWriter, { resource, rid }: StockItem, actor: Actor): StoredRecord {
+/** A record with an amount, which the actor may change, and its unit: "" if it has none that the actor may view. */
+interface Measured {
+  record: StoredRecord;
+  unit: string;
+}
+
+/**
+ * The amount after adding `times` the given one.
+ * @throws Problem invalid_request if too little is left, or the unit does not convert into that of the record
+ */
+function amountAfter(
+  { record, unit }: Measured,
+  { amount, unit: given = unit }: GivenAmount,
+  times: number,
+): number {
+  const now = { value: readAmount(record), unit };
+  const parts = Array.from({ length: Math.abs(times) }, () => ({
+    value: Math.sign(times) * amount,
+    unit: given,
+  }));
+  const sum = addAmounts([now, ...parts], unit);
+  if (sum === undefined) throw invalidField("unit", describeUnits(unit));
+  if (sum < 0) throw invalidField("amount", `Only ${formatAmount(now)} is left.`);
+  return sum;
+}
+
+const describeUnits = (unit: string): string =>
+  unit === ""
+    ? "The record has no unit. Leave the unit out, or set that of the record first."
+    : `The record is measured in ${unitSymbol(unit)}. Choices: ${convertibleUnits(unit).join(", ")}.`;
+
+/** @throws Problem permission_denied */
+function findMeasured(
+  store: Store,
+  writer: RecordWriter,
+  { resource, rid }: StockItem,
+  actor: Actor,
+): Measured {
   if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
-  return writer.current(resource, rid);
+  const [{ unit__name: unit }] = store.reader.values(resource, ["unit__name"], actor, [rid]);
+  return { record: writer.current(resource, rid), unit: String(unit ?? "") };
 }
 
 /** Withdraws an amount. */
-export function consume(writer: RecordWriter, item: StockItem, amount: number, actor: Actor): void {
-  const record = changeable(writer, item, actor);
-  const left = amountAfter(record, amount);
-  writer.update(item.resource, item.rid, { amount: left, ...chooseStatus(record, left) }, "merge", actor);
+export function consume(
+  store: Store,
+  writer: RecordWriter,
+  item: StockItem,
+  given: GivenAmount,
+  actor: Actor,
+): void {
+  const measured = findMeasured(store, writer, item, actor);
+  const left = amountAfter(measured, given, -1);
+  const body = { amount: left, ...chooseStatus(measured.record, left) };
+  writer.update(item.resource, item.rid, body, "merge", actor);
 }
 
 /** Adds an amount, of a new lot if one is given. */
 export function refill(
+  store: Store,
   writer: RecordWriter,
   item: StockItem,
-  { amount, ...values }: JsonObject & { amount: number },
+  { amount, unit, ...values }: JsonObject & GivenAmount,
   actor: Actor,
 ): void {
-  const record = changeable(writer, item, actor);
-  const sum = rounded(readAmount(record) + amount);
-  const body = { ...values, amount: sum, ...chooseStatus(record, sum) };
+  const measured = findMeasured(store, writer, item, actor);
+  const sum = amountAfter(measured, { amount, unit }, 1);
+  const body = { ...values, amount: sum, ...chooseStatus(measured.record, sum) };
   writer.update(item.resource, item.rid, body, "merge", actor);
 }
 
 /** Counts one more cycle of freezing and thawing. */
-export function thaw(writer: RecordWriter, item: StockItem, actor: Actor): void {
-  const { freeze_thaw_count: count } = changeable(writer, item, actor);
+export function thaw(store: Store, writer: RecordWriter, item: StockItem, actor: Actor): void {
+  const { freeze_thaw_count: count } = findMeasured(store, writer, item, actor).record;
   writer.update(item.resource, item.rid, { freeze_thaw_count: Number(count) + 1 }, "merge", actor);
 }
 
 export interface Division {
   count: number;
-  /** Values of each aliquot. */
+  /** Amount of each aliquot, and its unit. */
   amount?: number | undefined;
+  unit?: string | undefined;
   /** Beginning of the names, followed by numbers; by default the name of the record. */
   name?: string | undefined;
   /** Id of the location whose free slots they fill; by default that of the record. */
@@ -102,14 +147,16 @@ export function divide(
   store: Store,
   writer: RecordWriter,
   item: StockItem,
-  { count, amount, name, location }: Division,
+  { count, amount, unit, name, location }: Division,
   actor: Actor,
 ): number[] {
   const { resource, rid } = item;
-  const record = changeable(writer, item, actor);
+  const measured = findMeasured(store, writer, item, actor);
+  const { record } = measured;
+  const each = amount === undefined ? null : readEach(measured, { amount, unit });
   // Untracked amounts stay untracked.
-  if (amount !== undefined && record.amount !== null) {
-    const left = amountAfter(record, rounded(amount * count));
+  if (each !== null && record.amount !== null) {
+    const left = amountAfter(measured, { amount: each }, -count);
     writer.update(resource, rid, { amount: left, ...chooseStatus(record, left) }, "merge", actor);
   }
   const names = SHARED.filter((field) => field in resource.fields);
@@ -135,13 +182,20 @@ export function divide(
         ...slot,
         ...access,
         status,
-        amount: amount ?? null,
+        amount: each,
         name: `${name ?? String(values.name)} ${first + i}`,
         aliquot_of: String(values.id),
       },
       actor,
     ),
   );
+}
+
+/** The amount of each aliquot in the unit of the record. @throws Problem invalid_request */
+function readEach({ unit }: Measured, { amount, unit: given = unit }: GivenAmount): number {
+  const each = convertAmount({ value: amount, unit: given }, unit);
+  if (each === undefined) throw invalidField("unit", describeUnits(unit));
+  return each;
 }
 
 /** The destination of aliquots: free slots of the location, if it has any kind of slots. */

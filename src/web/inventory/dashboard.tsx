@@ -15,6 +15,7 @@ import {
   type Row,
   findStockState,
   findSuffix,
+  formatWithSuffix,
 } from "./record.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
@@ -107,7 +108,7 @@ const SHARED: Panel = {
 };
 
 function Amount({ of, row }: Item) {
-  const amount = (name: string): string => formatText(row.values[name]) + findSuffix(of, row, name);
+  const amount = (name: string): string => formatWithSuffix(of, row, name);
   return (
     <>
       <span class={`state state-${findStockState(row.values)}`}>{amount("amount")}</span>

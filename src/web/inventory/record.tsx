@@ -2,7 +2,7 @@ import type { Json } from "../../inventory/model/field.ts";
 import type { JsonRecord } from "../../inventory/api/list-operations.ts";
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
-import { unitSymbol } from "../../inventory/model/unit.ts";
+import { formatAmount, unitSymbol } from "../../inventory/model/unit.ts";
 import { pluralize, daysTo, formatDay, formatTime, Time } from "../format.tsx";
 import { ApiError, onWrite } from "../request.ts";
 import {
@@ -96,6 +96,12 @@ export function findSuffix({ fields }: Pick<Declaration, "fields">, { values }: 
   const suffix = values[form?.suffix ?? ""];
   if (isEmpty(suffix) || isEmpty(values[name])) return "";
   return reference ? `, ${formatText(suffix)}` : ` ${unitSymbol(formatText(suffix))}`;
+}
+
+/** An amount of a record in the unit that reads best, or a value with its suffix. */
+export function formatWithSuffix(of: Pick<Declaration, "fields">, row: Row, name: string): string {
+  const [value, suffix] = [row.values[name], findSuffix(of, row, name)];
+  return typeof value === "number" ? formatAmount({ value, unit: suffix }) : formatText(value) + suffix;
 }
 
 /** The readable name of a record: the label if the name is for programs. */
@@ -238,7 +244,9 @@ function objectText(value: object, field: FieldInfo | undefined): string {
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => formatText(each as RecordValue, field)).join(", ");
   if ("username" in value) return String(value.username);
-  return isAmount(value) ? `${value.value} ${unitSymbol(formatText(value.unit))}` : JSON.stringify(value);
+  return isAmount(value)
+    ? formatAmount({ value: value.value, unit: formatText(value.unit) })
+    : JSON.stringify(value);
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+\+00:00$/;
@@ -354,8 +362,7 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   if (look === "code") return <code>{String(value)}</code>;
   return (
     <>
-      {formatText(value, field)}
-      {suffix}
+      {typeof value === "number" ? formatAmount({ value, unit: suffix }) : formatText(value, field) + suffix}
     </>
   );
 }

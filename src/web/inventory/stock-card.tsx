@@ -5,9 +5,10 @@ import { Card } from "../components/layout.tsx";
 import { Meter } from "../components/progress.tsx";
 import { daysUntil, Time } from "../format.tsx";
 import { callForResponse } from "../request.ts";
+import { convertibleUnits, formatAmount } from "../../inventory/model/unit.ts";
 import { useAmounts } from "./amounts.ts";
 import { type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
-import { formatText, type Row, toRow, findShortage, findSuffix, WHOLE } from "./record.tsx";
+import { formatText, type Row, toRow, findShortage, findSuffix, formatWithSuffix, WHOLE } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** The amount of a record, its history, and a form to withdraw some. */
@@ -102,10 +103,7 @@ function StockFacts({ of, row }: { of: Declaration; row: Row }) {
     <dl class="facts">
       <div>
         <dt>Amount</dt>
-        <dd>
-          {formatText(row.values.amount)}
-          {findSuffix(of, row, "amount")}
-        </dd>
+        <dd>{formatWithSuffix(of, row, "amount")}</dd>
         <AmountLeft of={of} row={row} full={full} />
         {shortage && (
           <dd>
@@ -137,9 +135,10 @@ function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number
   const { amount, minimum_amount: minimum } = row.values;
   if (typeof amount !== "number") return <dd class="hint">No amount recorded</dd>;
   const unit = findSuffix(of, row, "amount");
+  const shown = (value: number): string => formatAmount({ value, unit });
   const words = [
-    full !== undefined && full > amount && `of ${full}${minimum === null ? unit : ""}`,
-    minimum !== null && `low below ${String(minimum)}${unit}`,
+    full !== undefined && full > amount && `of ${shown(full)}`,
+    minimum !== null && `low below ${shown(Number(minimum))}`,
   ].filter(Boolean);
   // If the minimum is more than there was, the bar ends at the minimum.
   const scale = Math.max(full ?? amount, Number(minimum));
@@ -148,12 +147,18 @@ function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number
     <>
       {scale > 0 && (
         <dd>
-          <Meter label={`${amount} of ${scale}${unit}`} share={amount / scale} mark={mark} />
+          <Meter label={`${shown(amount)} of ${shown(scale)}`} share={amount / scale} mark={mark} />
         </dd>
       )}
       {words.length > 0 && <dd class="hint">{words.join(", ")}</dd>}
     </>
   );
+}
+
+/** The choice of a unit, where that of the record converts into others. */
+function unitField(unit: string): FormField<Record<string, string>>[] {
+  const choices = convertibleUnits(unit).map((name) => ({ value: name, name }));
+  return choices.length > 1 ? [{ name: "unit", label: "Unit", kind: "select", choices }] : [];
 }
 
 const DATES: FormField<Record<string, string>>[] = [
@@ -171,20 +176,27 @@ function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClos
       title={`${action} ${String(row.values.name)}`}
       onClose={onClose}
       fields={[
-        { name: "amount", label: unit ? `Amount in ${unit}` : "Amount", type: "number" },
+        {
+          name: "amount",
+          label: unit === "" || convertibleUnits(unit).length > 1 ? "Amount" : `Amount in ${unit}`,
+          type: "number",
+        },
+        ...unitField(unit),
         ...(isRefill ? DATES : []),
       ]}
-      initial={{ amount: "", lot: "", received: "", expiry: "" }}
+      initial={{ amount: "", unit, lot: "", received: "", expiry: "" }}
       submit={action}
       onSubmit={async ({ amount, ...values }) => {
-        const others = Object.entries(values).filter(([, value]) => value !== "");
-        const body = { amount: Number(amount), ...(isRefill ? Object.fromEntries(others) : {}) };
+        const others = Object.entries(values).filter(
+          ([name, value]) => value && (isRefill || name === "unit"),
+        );
+        const body = { amount: Number(amount), ...Object.fromEntries(others) };
         const response = await callForResponse(
           isRefill ? "POST /api/v2/:list/:id/refill/" : "POST /api/v2/:list/:id/consume/",
           { params: { list: of.name, id: row.id }, query: WHOLE, body },
         );
         const saved = toRow(await response.json());
-        const left = `${String(saved.values.amount)}${findSuffix(of, saved, "amount")}`;
+        const left = formatWithSuffix(of, saved, "amount");
         showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
         onSaved(saved);
       }}
@@ -202,18 +214,19 @@ function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: (
         { name: "count", label: "Number of aliquots", type: "number" },
         {
           name: "amount",
-          label: unit ? `Amount of each, in ${unit}` : "Amount of each",
+          label: "Amount of each",
           type: "number",
           optional: true,
         },
+        ...unitField(unit),
         { name: "name", label: "Name, followed by a number", optional: true },
       ]}
-      initial={{ count: "", amount: "", name: String(row.values.name) }}
+      initial={{ count: "", amount: "", unit, name: String(row.values.name) }}
       submit="Make aliquots"
-      onSubmit={async ({ count, amount, name }) => {
+      onSubmit={async ({ count, amount, unit, name }) => {
         const body = {
           count: Number(count),
-          ...(amount ? { amount: Number(amount) } : {}),
+          ...(amount ? { amount: Number(amount), ...(unit ? { unit } : {}) } : {}),
           ...(name ? { name } : {}),
         };
         const response = await callForResponse("POST /api/v2/:list/:id/aliquots/", {
