@@ -24,6 +24,7 @@ const OTHER_TAGS: Readonly<Record<string, string>> = {
   "watched-queries": "Saved queries, and verdicts that change with the corpus.",
   patterns: "Motifs as expressions over residues.",
   "motif-classes": "Named motifs.",
+  counts: "Numbers of proteins, motif classes and results.",
   corpus: "The protein collection in use.",
   corpora: "Protein collections.",
   features: "Imported features of proteins.",

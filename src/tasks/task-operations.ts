@@ -57,9 +57,12 @@ export const taskOperations = [
   operation("GET /api/tasks/", {
     access: "anyone",
     summary: "List tasks of all kinds",
-    description: "Work that takes longer than a request: the caller's own, also without an account.",
+    description:
+      "Work that takes longer than a request: the caller's own, also without an account. The jobs of a batch are not listed besides it.",
     query: Type.Object({
-      kind: Type.Optional(Type.String({ description: "Only tasks of this kind, such as `batch`." })),
+      kind: Type.Optional(
+        Type.String({ description: "Only tasks of these kinds, such as `batch` or `job,batch`." }),
+      ),
       owner: Type.Optional(
         Type.Enum(["me", "all"], {
           description: "`me`: only the caller's own tasks, for administrators too.",
@@ -76,11 +79,12 @@ export const taskOperations = [
     returns: TaskList,
     run({ query, request, context }, { tasks, ownership }: TaskParts) {
       const { kind, owner, limit = DEFAULT_LISTED } = query;
-      if (kind !== undefined && !tasks.kinds.includes(kind))
+      const kinds = kind?.split(",");
+      if (kinds?.every((name) => tasks.kinds.includes(name)) === false)
         throw new Problem("invalid_request", `kind: expected one of ${tasks.kinds.join(", ")}.`);
       const caller = ownership.identify(request);
       const seesAll = caller.isAdministrator && owner !== "me";
-      const found = tasks.listAll(seesAll ? null : caller.keys, limit, kind);
+      const found = tasks.listAll(seesAll ? null : caller.keys, limit, kinds);
       return singlePage(found.map((task) => showTask(tasks, task, caller, context.baseUrl)));
     },
   }),

@@ -8,6 +8,23 @@ interface Row extends Omit<StoredTask, "request" | "result" | "fraction"> {
   result: string;
 }
 
+/** The newest tasks of some kinds and owners. */
+interface Selection {
+  kinds?: readonly string[] | undefined;
+  keys?: readonly string[] | null;
+  limit: number;
+}
+
+/** A selection as a condition with its values. */
+function whereOf({ kinds, keys }: Selection): { where: string; values: string[] } {
+  const conditions = [
+    kinds && "kind IN (SELECT value FROM json_each(?))",
+    keys && "coalesce(owner, client) IN (SELECT value FROM json_each(?))",
+  ].filter(Boolean);
+  const values = [kinds, keys].filter(Boolean).map((value) => JSON.stringify(value));
+  return { where: ["TRUE", ...conditions].join(" AND "), values };
+}
+
 const COLUMNS =
   "rid, id, kind, subject, client, coalesce(owner, client) AS owner, state, created, started, ended, message, request, result, shared";
 const SELECT = `SELECT ${COLUMNS} FROM task`;
@@ -60,22 +77,17 @@ export class TaskTable {
   }
 
   /** The newest tasks of a kind, or of all kinds; of owners with these keys, or of all. */
-  list({
-    kinds,
-    keys,
-    limit,
-  }: {
-    kinds?: readonly string[] | undefined;
-    keys?: readonly string[] | null;
-    limit: number;
-  }): StoredTask[] {
-    const conditions = [
-      kinds && "kind IN (SELECT value FROM json_each(?))",
-      keys && "coalesce(owner, client) IN (SELECT value FROM json_each(?))",
-    ].filter(Boolean);
-    const values = [kinds, keys].filter(Boolean).map((value) => JSON.stringify(value));
-    const where = ["TRUE", ...conditions].join(" AND ");
-    return this.#select(`${where} ORDER BY rid DESC LIMIT ${limit}`, ...values);
+  list(selection: Selection): StoredTask[] {
+    const { where, values } = whereOf(selection);
+    return this.#select(`${where} ORDER BY rid DESC LIMIT ${selection.limit}`, ...values);
+  }
+
+  /** Their number, counted up to the limit. */
+  count(selection: Selection): number {
+    const { where, values } = whereOf(selection);
+    const rows = `SELECT 1 FROM task WHERE ${where} LIMIT ${selection.limit}`;
+    const row = this.database.query(`SELECT count(*) AS count FROM (${rows})`).get(...values);
+    return (row as { count: number }).count;
   }
 
   /** Tasks of a kind, oldest first. */

@@ -104,6 +104,8 @@ export interface TaskSource {
   kind: Pick<TaskKind, "name" | "title" | "readers" | "path">;
   /** The newest, of owners with these keys, or of all. */
   list(keys: readonly string[] | null, limit: number): Task[];
+  /** Their number, counted up to the limit; without it they are listed. */
+  count?(keys: readonly string[], limit: number): number;
   find(id: string): Task | null;
   /** @throws Problem conflict if it has ended */
   cancel(id: string): Task | Promise<Task>;

@@ -151,15 +151,26 @@ export class Tasks {
     return this.#table.list({ kinds, limit }).map((task) => this.#withProgress(task));
   }
 
-  /** The newest tasks of all kinds or of one, also those with tables of their own. @param keys null for all owners */
-  listAll(keys: readonly string[] | null, limit: number, kind?: string): Task[] {
-    const own = this.#table.list({ keys, limit, kinds: kind === undefined ? undefined : [kind] });
+  /** The newest tasks of these kinds or of all, also those with tables of their own. @param keys null for all owners */
+  listAll(keys: readonly string[] | null, limit: number, kinds?: readonly string[]): Task[] {
+    const own = this.#table.list({ keys, limit, kinds });
     const others = this.#sources
-      .filter((source) => kind === undefined || source.kind.name === kind)
+      .filter((source) => kinds?.includes(source.kind.name) ?? true)
       .flatMap((source) => source.list(keys, limit));
     return [...own.map((task) => this.#withProgress(task)), ...others]
       .toSorted((a, b) => b.created - a.created)
       .slice(0, limit);
+  }
+
+  /** Number of tasks of these kinds and owners, counted up to the limit. */
+  count(keys: readonly string[], kinds: readonly string[], limit: number): number {
+    const others = this.#sources
+      .filter((source) => kinds.includes(source.kind.name))
+      .map((source) => source.count?.(keys, limit) ?? source.list(keys, limit).length);
+    return Math.min(
+      limit,
+      others.reduce((sum, count) => sum + count, this.#table.count({ keys, kinds, limit })),
+    );
   }
 
   /** A task of any kind. @throws Problem not_found */

@@ -35,6 +35,7 @@ import { proteomePage } from "./pages/proteome.tsx";
 import { proteomeSearchPage } from "./pages/proteome-search.tsx";
 import { profilePage } from "./pages/profile.tsx";
 import { referencePage } from "./pages/reference.tsx";
+import { resultsPage } from "./pages/results.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
@@ -59,6 +60,7 @@ export const PAGES: readonly Page[] = [
   profilePage,
   scorePage,
   resultPage,
+  resultsPage,
   comparePage,
   changesPage,
   batchPage,

@@ -10,9 +10,6 @@ const KEYS = {
   shortcuts: { in: "local", of: "device" },
   density: { in: "local", of: "device" },
   closed: { in: "local", of: "device" },
-  jobs: { in: "local", of: "person" },
-  "motif-scans": { in: "local", of: "person" },
-  "proteome-searches": { in: "local", of: "person" },
   batch: { in: "local", of: "person" },
   protein: { in: "session", of: "person" },
   alignment: { in: "session", of: "person" },
@@ -78,8 +75,10 @@ const FORMER_KEYS = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|
  */
 function keptName(name: string, kind: "local" | "session", person: string): string | null {
   const [, former, part = ""] = FORMER_KEYS.exec(name) ?? [];
-  if (former !== undefined) return storageName(former as Key, part, person)!;
-  const of = name.startsWith(prefix()) ? /@([^/]*)/.exec(name)?.[1] : undefined;
+  if (former !== undefined) return former in KEYS ? storageName(former as Key, part, person)! : null;
+  const [, key = "", of] = (name.startsWith(prefix()) && /([^:]*)@([^/]*)/.exec(name)) || [];
+  // Earlier versions kept lists of results here.
+  if (of !== undefined && !(key in KEYS)) return null;
   if (of === undefined || of === person) return name;
   if (of !== "") return null;
   return kind === "session" ? name.replace("@", `@${person}`) : name;

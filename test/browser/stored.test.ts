@@ -51,7 +51,7 @@ browserTest("what was stored without an account and by a person stays apart", as
   await page.evaluate(() => sessionStorage.clear());
   await page.goto(`${url}/sign-in`);
   await signIn(page, ADMIN.username, ADMIN.password);
-  await seeText(page, "Results of this browser appear here.");
+  await seeText(page, "Recent results");
   await page.goto(`${url}/batch`);
   // Administrators see the batches of all, from the server; this person has started none here.
   await page.waitForSelector("a[href*='/batch/']");

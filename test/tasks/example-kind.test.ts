@@ -27,8 +27,8 @@ test("a kind of task is one declaration", async () => {
   tasks.changed = () => tasks.find(id).ended !== null && ended.resolve();
   await ended.promise;
   const expected = { state: "finished", message: "All of places were counted.", result: { records: 3 } };
-  expect(tasks.listAll(["user ada"], 10, "recount")).toMatchObject([expected]);
-  expect(tasks.listAll(["user bob"], 10, "recount")).toEqual([]);
+  expect(tasks.listAll(["user ada"], 10, ["recount"])).toMatchObject([expected]);
+  expect(tasks.listAll(["user bob"], 10, ["recount"])).toEqual([]);
   await tasks.close();
   database.close();
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
+import { waitFor } from "../wait.ts";
 import { P53 } from "../scoring/scoring-harness.ts";
 
 /** Tasks of all kinds, over HTTP. */
@@ -72,6 +73,20 @@ test("owners list their tasks, administrators list all tasks, and other callers 
   expect(await listed(as("bob"), "?owner=all")).toEqual([bob]);
   expect(await listed(as("ada"), "?kind=examination")).toEqual([examination]);
   expect(await listed(as("ada"), "?limit=1")).toEqual([examination]);
+});
+
+test("a batch is one result of its owner, and its jobs are none", async () => {
+  const counts = async (caller: Caller) => (await ask("GET", "scoring/counts", caller)).body.results;
+  const kinds = "?kind=job,batch,proteome-search&owner=me";
+  const [before, former] = [await counts(as("bob")), await listed(as("bob"), kinds)];
+  const batch = await ask("POST", "scoring/batches", as("bob"), {
+    proteins: [{ identifier: "three", querySequence: P53 }],
+    patterns: ["P..P"],
+  });
+  const path = `scoring/batches/${batch.body.id}`;
+  await waitFor(async () => (await ask("GET", path, as("bob"))).body.jobs.waiting === 0);
+  expect(await listed(as("bob"), kinds)).toEqual([batch.body.id, ...former]);
+  expect([await counts(as("bob")), await counts(ANONYMOUS_IDENTITY)]).toEqual([before + 1, 0]);
 });
 
 test.each([

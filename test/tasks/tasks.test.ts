@@ -283,6 +283,11 @@ test("lists the tasks of an owner or of all, also from other tables", () => {
   expect(ids([], 10)).toEqual([]);
   expect(ids(null, 10)).toEqual(["j2", ada, anonymous, "j1"]);
   expect(ids(null, 1)).toEqual(["j2"]);
-  expect(ids(null, 10, "copy")).toEqual([ada, anonymous]);
+  expect(ids(null, 10, ["copy"])).toEqual([ada, anonymous]);
+  const count = (...args: Parameters<Tasks["count"]>) => tasks.count(...args);
+  expect([count(["user ada"], ["copy", "job"], 10), count(["user ada", "key"], ["copy"], 10)]).toEqual([
+    2, 2,
+  ]);
+  expect([count(["user ada"], ["copy", "job"], 1), count([], ["copy", "job"], 10)]).toEqual([1, 0]);
   expect([tasks.findAny("j1").kind, tasks.findAny(ada).kind]).toEqual(["job", "copy"]);
 });

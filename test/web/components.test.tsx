@@ -145,17 +145,25 @@ test("a form renders its fields by kind and marks optional ones", () => {
   expect(html).toMatch(/type="submit"[^>]*>Add<.*>Cancel</);
 });
 
-test.each([
+test.each<[string, ...string[]]>([
   ["/", "Home", "Home"],
-  ["/score/1", "Score a protein", "Scoring"],
-  ["/inventory/stocks-consumables/1", "Consumables", "Inventory"],
-  ["/inventory/stocktake/1", "Stocktakes", "Inventory"],
+  ["/score", "Score a protein", "Scoring"],
+  ["/score/1", "Results", "Scoring", "Results"],
+  ["/batch", "Score a protein", "Scoring"],
+  ["/batch/1", "Results", "Scoring", "Results"],
+  ["/changes", "Results", "Scoring", "Results"],
+  ["/scan/1", "Scan a protein", "Scoring", "Scan a protein"],
+  ["/scans", "Scan a protein", "Scoring", "Scan a protein"],
+  ["/proteome/1", "Search a proteome", "Scoring", "Search a proteome"],
+  ["/inventory/stocks-consumables/1", "Consumables", "Inventory", "Consumables"],
+  ["/inventory/stocktake/1", "Stocktakes", "Inventory", "Stocktakes"],
   ["/inventory/places", "Overview", "Inventory"],
+  ["/inventory/scan", "Overview", "Scan code"],
   ["/administration/jobs", "Administration", "Administration"],
-])("the navigation marks %s as %s, and as %s on phones", (path, wide, narrow) => {
+])("the navigation marks %s as %s, and on phones as %s", (path, ...names) => {
   const html = renderToString(<Shell path={path}>{""}</Shell>);
   const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];
-  expect(current.map(([, name]) => name)).toEqual([wide, narrow]);
+  expect(current.map(([, name]) => name)).toEqual(names);
 });
 
 test("the navigation of visitors does not lead to administration", () => {

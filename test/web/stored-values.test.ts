@@ -33,32 +33,35 @@ afterEach(() => {
 
 test("values of a person have the account in their keys, those of the device do not", () => {
   expect([
-    writeStored("jobs", ["j1"]),
+    writeStored("batch", ["j1"]),
     writeStored("batch", { rows: 2 }, "b1"),
     writeStored("density", "compact"),
     writeStored("protein", "P04637"),
   ]).toEqual([true, true, true, true]);
-  expect(keptNames()).toEqual([["labd:batch@ada/b1", "labd:density", "labd:jobs@ada"], ["labd:protein@ada"]]);
+  expect(keptNames()).toEqual([
+    ["labd:batch@ada", "labd:batch@ada/b1", "labd:density"],
+    ["labd:protein@ada"],
+  ]);
   expect([
-    readStored("jobs", []),
+    readStored("batch", []),
     readStored("batch", null, "b1"),
     readStored("density", ""),
   ] as unknown).toEqual([["j1"], { rows: 2 }, "compact"]);
 });
 
 test("a value that is absent, removed or not JSON is the fallback", () => {
-  expect(readStored("jobs", "none")).toBe("none");
-  writeStored("jobs", 1);
-  writeStored("jobs", null);
-  expect([readStored("jobs", "none"), keptNames()]).toEqual(["none", [[], []]]);
+  expect(readStored("batch", "none")).toBe("none");
+  writeStored("batch", 1);
+  writeStored("batch", null);
+  expect([readStored("batch", "none"), keptNames()]).toEqual(["none", [[], []]]);
   localStorage.setItem("labd:density", "{");
   expect(readStored("density", "none")).toBe("none");
 });
 
 test("lists the stored parts of a key", () => {
   for (const part of ["b1", "b2", ""]) writeStored("batch", 1, part);
-  writeStored("jobs", 1, "b3");
-  expect([storedParts("batch"), storedParts("jobs"), storedParts("scans")]).toEqual([
+  writeStored("protein", 1, "b3");
+  expect([storedParts("batch"), storedParts("protein"), storedParts("scans")]).toEqual([
     ["b1", "b2"],
     ["b3"],
     [],
@@ -67,7 +70,7 @@ test("lists the stored parts of a key", () => {
 
 test("forbidden storage is as if it were empty", () => {
   Reflect.deleteProperty(globalThis, "localStorage");
-  expect([writeStored("jobs", 1), readStored("jobs", "none"), storedParts("jobs")]).toEqual([
+  expect([writeStored("batch", 1), readStored("batch", "none"), storedParts("batch")]).toEqual([
     false,
     "none",
     [],
@@ -76,14 +79,17 @@ test("forbidden storage is as if it were empty", () => {
 });
 
 test.each<[string, "local" | "session", string | null]>([
-  ["labd:jobs@ada", "local", "labd:jobs@ada"],
-  ["labd:jobs@bob", "local", null],
+  ["labd:batch@ada", "local", "labd:batch@ada"],
+  // Lists of results, which the server has.
+  ["labd:jobs@ada", "local", null],
+  ["labd:motif-scans@", "local", null],
+  ["labd:batch@bob", "local", null],
   ["labd:batch@bob/b1", "local", null],
   // Of nobody: from before the sign-in. A tab keeps its own.
-  ["labd:jobs@", "local", "labd:jobs@"],
+  ["labd:batch@", "local", "labd:batch@"],
   ["labd:protein@", "session", "labd:protein@ada"],
   // Of version 0.2.0.
-  ["labd.jobs", "local", "labd:jobs@ada"],
+  ["labd.jobs", "local", null],
   ["labd.batch.b1", "local", "labd:batch@ada/b1"],
   ["labd:protein", "session", "labd:protein@ada"],
   ["labd:density", "local", "labd:density"],
@@ -97,7 +103,7 @@ test.each<[string, "local" | "session", string | null]>([
 
 test("a page that somebody left stores nothing more", () => {
   keepStoredFor("bob");
-  expect([writeStored("jobs", 1), readStored("jobs", "none"), storedParts("jobs")]).toEqual([
+  expect([writeStored("batch", 1), readStored("batch", "none"), storedParts("batch")]).toEqual([
     false,
     "none",
     [],

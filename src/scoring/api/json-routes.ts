@@ -12,6 +12,7 @@ import {
 import { timestamp } from "../../platform/clock.ts";
 import { EventStreams, type Snapshot } from "../../platform/event-streams.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
 import { mount } from "../../platform/mount.ts";
 import { singlePage } from "../../platform/page.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
@@ -45,6 +46,7 @@ import {
   PatternRequest,
   PatternSchema,
   readBody,
+  ScoringCountsSchema,
   Submission,
   uuid,
 } from "./json-schemas.ts";
@@ -71,6 +73,7 @@ export interface JsonOptions {
   requireWritable: () => void;
   guards: Guards;
   ownership: Ownership;
+  tasks: Tasks;
   featureSource: () => FeatureSource;
   /** Residues that a query may have. */
   maxQueryLength: number;
@@ -225,6 +228,10 @@ export function jobSnapshot(job: JobObject): Snapshot {
   return { id, state, hasEnded: hasEnded(state), data: job };
 }
 
+/** Kinds of tasks that are results for people, and the number up to which they are counted. */
+const RESULT_KINDS = ["job", "batch", "proteome-search"];
+const MAX_COUNTED = 1000;
+
 const corpusAccess = {
   access: "signedIn",
   params: { id: CorpusHash.properties.id },
@@ -276,6 +283,17 @@ export const referenceOperations = [
       const { name, hash, sequences, residues, bytes, added } = active;
       return { name, hash, sequences, residues, bytes, added: timestamp(added), method: METHOD };
     },
+  }),
+  operation("GET /api/scoring/counts", {
+    access: "anyone",
+    operationId: "countScoring",
+    summary: "Count proteins, motif classes and own results",
+    returns: ScoringCountsSchema,
+    run: ({ request }, { classes, corpora, ownership, tasks }: JobParts) => ({
+      proteins: corpora.active()?.sequences ?? 0,
+      motifClasses: classes.classes.length,
+      results: tasks.count(ownership.identify(request).keys, RESULT_KINDS, MAX_COUNTED),
+    }),
   }),
   operation("GET /api/scoring/corpora/:id", {
     ...corpusAccess,

@@ -249,6 +249,16 @@ export const CorpusSchema = object(
   "CorpusInUse",
 );
 
+export const ScoringCountsSchema = object(
+  {
+    proteins: count("Proteins of the corpus in use."),
+    motifClasses: count("Motif classes."),
+    results: count("Jobs, batches and proteome searches of the caller, counted up to 1,000."),
+  },
+  "Numbers beside the pages of the scoring service.",
+  "ScoringCounts",
+);
+
 const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),

@@ -15,6 +15,10 @@ const SELECT = `SELECT id, coalesce(json_extract(request, '$.identifier'), '') A
 /** Jobs of the owner with key ?1, which begins with ?2: the index job_owner has the beginnings. */
 const IS_OF_OWNER = "substr(coalesce(owner, client), 1, 8) = ?2 AND coalesce(owner, client) = ?1";
 
+/** Jobs of batches, whose tasks they belong to, are known by their idempotency key. */
+const IS_ALONE = `NOT (coalesce(idempotency_key, '') GLOB 'batch *'
+  AND EXISTS (SELECT 1 FROM task WHERE task.id = substr(job.idempotency_key, 7, 36)))`;
+
 /** The part of a job that is done when a step begins. */
 const BEGINS: Record<Progress["stage"], number> = { start: 0, homologs: 0, tree: 1 / 3, scores: 2 / 3 };
 
@@ -43,12 +47,24 @@ export function jobTasks(database: Database, handlers: Handlers): TaskSource {
     kind: { name: "job", title: "Scoring", readers: "link", path: (id) => `/api/scoring/jobs/${id}` },
     list: (keys, limit) =>
       (keys === null
-        ? select("ORDER BY rid DESC LIMIT ?", limit)
+        ? select(`WHERE ${IS_ALONE} ORDER BY rid DESC LIMIT ?`, limit)
         : keys.flatMap((key) =>
             // One key at a time, whose jobs the index job_owner has in their order.
-            select(`WHERE ${IS_OF_OWNER} ORDER BY rid DESC LIMIT ?3`, key, key.slice(0, 8), limit),
+            select(
+              `WHERE ${IS_OF_OWNER} AND ${IS_ALONE} ORDER BY rid DESC LIMIT ?3`,
+              key,
+              key.slice(0, 8),
+              limit,
+            ),
           )
       ).map(show),
+    count(keys, limit) {
+      const rows = `SELECT 1 FROM job WHERE ${IS_OF_OWNER} AND ${IS_ALONE} LIMIT ?3`;
+      const counts = keys.map((key) =>
+        database.query(`SELECT count(*) AS count FROM (${rows})`).get(key, key.slice(0, 8), limit),
+      ) as { count: number }[];
+      return counts.reduce((sum, { count }) => sum + count, 0);
+    },
     find,
     cancel(id) {
       handlers.cancel(id);

@@ -9,9 +9,11 @@ import { waitingChanges } from "../offline/device.ts";
 import { SearchButton } from "../search/search-dialog.tsx";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
-import { pluralize } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { confirm, ConfirmDialog } from "./confirm.tsx";
+import { type Answer, call } from "../request.ts";
 import { Icon, type IconName, LOGO } from "./icon.tsx";
+import { useLoaded } from "./loaded.tsx";
 import { Toasts, withErrorToast } from "./toast.tsx";
 
 interface Link {
@@ -20,7 +22,12 @@ interface Link {
   icon: IconName;
   /** Shown to administrators only. */
   adminOnly?: true;
+  /** The number beside the name. */
+  count?: keyof Counts;
 }
+type Counts = Answer<"GET /api/scoring/counts">;
+/** Results are counted up to this number. */
+const MAX_COUNTED = 1000;
 
 /** The rail on the left. */
 const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
@@ -29,10 +36,10 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     title: "Motif scoring",
     links: [
       { name: "Score a protein", path: "/score", icon: "crosshair" },
-      { name: "Score many", path: "/batch", icon: "list-checks" },
+      { name: "Results", path: "/results", icon: "list-checks", count: "results" },
       { name: "Scan a protein", path: "/scan", icon: "scan-search" },
       { name: "Search a proteome", path: "/proteome", icon: "dna" },
-      { name: "Changes", path: "/changes", icon: "eye" },
+      { name: "Proteins", path: "/proteins", icon: "file-text", count: "proteins" },
     ],
   },
   {
@@ -71,15 +78,22 @@ const MORE_LINKS: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...F
   ({ path }) => BOTTOM_BAR.every((link) => link.path !== path),
 );
 
-/** Pages that belong to a link whose path they do not begin with. */
+/** Pages that belong to a link whose path they do not begin with; after a slash, only those below. */
 const ALIASES: Readonly<Record<string, string>> = {
+  "/score/": "/results",
+  "/batch/": "/results",
+  "/batch": "/score",
+  "/changes": "/results",
+  "/scans": "/scan",
   "/inventory/stocktake": "/inventory/stocktakes",
   "/inventory/locations": "/inventory/tree",
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
 function findCurrent(links: readonly Link[], path: string): Link | undefined {
-  const alias = Object.keys(ALIASES).find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  const alias = Object.keys(ALIASES).find(
+    (prefix) => path === prefix || path.startsWith(prefix.endsWith("/") ? prefix : `${prefix}/`),
+  );
   const effective = alias === undefined ? path : ALIASES[alias];
   return links
     .filter((link) => effective === link.path || (link.path !== "/" && effective.startsWith(`${link.path}/`)))
@@ -92,8 +106,12 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
     RAIL.flatMap(({ links }) => links),
     path,
   );
-  const currentBelow = findCurrent(BOTTOM_BAR, path);
+  const section = RAIL.find(({ links }) => links.some((link) => link === current))?.links;
+  const currentBelow =
+    BOTTOM_BAR.find((link) => link.path === path) ??
+    BOTTOM_BAR.find((link) => section?.some((one) => one.path === link.path));
   const isAdministrator = useSession()?.user.is_superuser === true;
+  const counts = useCounts();
   const isShown = (link: Link): boolean => !link.adminOnly || isAdministrator || link === current;
   useScanAnywhere();
   return (
@@ -109,7 +127,12 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
               {title && <p class="rail-head">{title}</p>}
               <ul>
                 {links.filter(isShown).map((link) => (
-                  <RailLink key={link.path} link={link} isCurrent={link === current} />
+                  <RailLink
+                    key={link.path}
+                    link={link}
+                    isCurrent={link === current}
+                    count={link.count && counts?.[link.count]}
+                  />
                 ))}
               </ul>
             </div>
@@ -155,11 +178,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           </button>
           <div id="more-pages" class="menu-body" popover="auto">
             {MORE_LINKS.filter(isShown).map((link) => (
-              <a
-                key={link.path}
-                href={href(link.path)}
-                aria-current={!currentBelow && link === current ? "true" : undefined}
-              >
+              <a key={link.path} href={href(link.path)} aria-current={link === current ? "true" : undefined}>
                 <Icon name={link.icon} />
                 {link.name}
               </a>
@@ -185,19 +204,34 @@ const Brand = () => (
   </a>
 );
 
-const RailLink = ({ link, isCurrent }: { link: Link; isCurrent: boolean }) => (
-  <li>
-    <a
-      class="rail-link"
-      href={href(link.path)}
-      title={link.name}
-      aria-current={isCurrent ? "true" : undefined}
-    >
-      <Icon name={link.icon} />
-      <span>{link.name}</span>
-    </a>
-  </li>
-);
+/** The numbers beside the links, once the session is known, which decides about the results. */
+function useCounts(): Counts | undefined {
+  const session = useSession();
+  const key = session === undefined ? null : (session?.user.id ?? "");
+  return useLoaded(key, (signal) => call("GET /api/scoring/counts", { signal })).value;
+}
+
+const RailLink = (props: { link: Link; isCurrent: boolean; count?: number | undefined }) => {
+  const { link, isCurrent, count } = props;
+  return (
+    <li>
+      <a
+        class="rail-link"
+        href={href(link.path)}
+        title={link.name}
+        aria-current={isCurrent ? "true" : undefined}
+      >
+        <Icon name={link.icon} />
+        <span>{link.name}</span>
+        {count !== undefined && count > 0 && (
+          <span class="count">
+            {count < MAX_COUNTED || link.path !== "/results" ? formatCount(count) : "999+"}
+          </span>
+        )}
+      </a>
+    </li>
+  );
+};
 
 /** The account that is signed in, with links to sign in or out. */
 function Account({ path }: { path: string }) {

@@ -6,22 +6,18 @@ import { itemReader, readJobs } from "../batch/run.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Checkbox } from "../components/field.tsx";
 import { useFollowed } from "../components/follow.ts";
 import { useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { pluralize, formatTime, Time } from "../format.tsx";
+import { pluralize, formatTime } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
-import { useSession } from "../session.ts";
+import { ResultList } from "../score/recent-results.tsx";
 import { EXAMPLES } from "../score/examples.ts";
 import { proteinDraft } from "../score/job.ts";
 import { currentBatchQuery } from "../score/old-addresses.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
-
-/** Batches that are listed. */
-const MAX_RECENT = 20;
 
 function BatchPage() {
   const { id } = useParams();
@@ -75,42 +71,9 @@ function NewBatch() {
       submit="Score the batch"
       status={entries.length * count > 0 && `${size}: ${pluralize(entries.length * count, "row")}`}
     >
-      <RecentBatches />
+      <ResultList title="Recent batches" kinds={["batch"]} shown={20} />
       <FormerBatches />
     </ScoreForm>
-  );
-}
-
-/** Batches on the server: the person's own, or those of this browser; for administrators also those of all users. */
-function RecentBatches() {
-  const isAdministrator = useSession()?.user.is_superuser === true;
-  const [owner, setOwner] = useState<"me" | "all">("me");
-  const tasks = useLoaded(owner, (signal) =>
-    call("GET /api/tasks/", { query: { kind: "batch", limit: MAX_RECENT, owner }, signal }),
-  );
-  const batches = tasks.value?.results ?? [];
-  if (batches.length === 0 && !isAdministrator) return null;
-  return (
-    <Card title="Recent batches" bare>
-      {isAdministrator && (
-        <Checkbox
-          label="Show batches of all users"
-          checked={owner === "all"}
-          onChange={(on) => setOwner(on ? "all" : "me")}
-        />
-      )}
-      <ul class="list">
-        {batches.map(({ id, subject, state, created }) => (
-          <li key={id}>
-            <a href={href(`/batch/${id}`)}>{subject}</a>
-            <small>
-              {state === "finished" ? "" : `${state}, `}
-              <Time at={created} />
-            </small>
-          </li>
-        ))}
-      </ul>
-    </Card>
   );
 }
 

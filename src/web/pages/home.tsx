@@ -9,7 +9,7 @@ import { useLoaded } from "../components/loaded.tsx";
 import { EXPIRING, LOW, StockPanel } from "../inventory/dashboard.tsx";
 import { RecentChanges } from "../inventory/recent-changes.tsx";
 import { definePage } from "../page.tsx";
-import { RecentResults } from "../score/recent-results.tsx";
+import { ResultList } from "../score/recent-results.tsx";
 import { ScoreBox } from "../score/score-box.tsx";
 import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
@@ -44,7 +44,7 @@ function Home() {
       <div class="stack">
         <Block name="scoring" title="Motif scoring">
           <ScoreBox />
-          <RecentResults />
+          <ResultList title="Recent results" shown={6} />
         </Block>
         <Block name="inventory" title="Inventory">
           {hasStock && (

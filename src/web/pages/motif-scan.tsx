@@ -5,11 +5,10 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { EXAMPLES } from "../score/examples.ts";
-import { MAX_SCANS, recentScans, rememberScan, startJob } from "../score/job.ts";
+import { MAX_SCANS, startJob } from "../score/job.ts";
 import { classErrors, MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
-import { shortJobTitle } from "../score/protein-identity.tsx";
-import { RecentJobs } from "../score/recent-jobs.tsx";
+import { ResultList } from "../score/recent-results.tsx";
 import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
 
 const [P53] = EXAMPLES;
@@ -37,7 +36,6 @@ function MotifScan() {
     for (const [i, entry] of entries.entries()) {
       setSent(i);
       const job = await startJob(entry, classes);
-      rememberScan(job.id, shortJobTitle(job));
       jobs.push(job.id);
     }
     if (jobs.length === 1) navigate(`/scan/${jobs[0]}`);
@@ -87,7 +85,7 @@ function MotifScan() {
           {form.busy && entries.length > 1 && `${sent} of ${entries.length} sent`}
         </span>
       </div>
-      <RecentJobs title="Recent scans of this browser" path="/scan" read={recentScans} />
+      <ResultList title="Recent results" kinds={["job"]} shown={5} />
     </form>
   );
 }

@@ -7,11 +7,10 @@ import { TaskProgress } from "../components/task-progress.tsx";
 import { formatCount, formatDuration, formatSize, pluralize } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { type Answer, call } from "../request.ts";
-import { recentProteomes } from "../score/job.ts";
 import { ProteomeForm } from "../score/proteome-form.tsx";
 import { ProteomeBuilds } from "../score/proteome-builds.tsx";
 import { NoCorpus, useNoCorpus } from "../score/score-form.tsx";
-import { RecentJobs } from "../score/recent-jobs.tsx";
+import { ResultList } from "../score/recent-results.tsx";
 import { useSession } from "../session.ts";
 
 /** Milliseconds between requests while the server computes families. */
@@ -38,7 +37,7 @@ function ProteomePage() {
         <Loaded of={proteome}>{(value) => <SearchCard proteome={value} query={query} />}</Loaded>
       )}
       {proteome.value && <ProteomeBuilds onStored={proteome.reload} />}
-      <RecentJobs title="Recent searches of this browser" path="/proteome" read={recentProteomes} />
+      <ResultList title="Recent searches" kinds={["proteome-search"]} shown={5} />
     </div>
   );
 }

@@ -8,10 +8,9 @@ import { useSubmission } from "../components/form.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { type Example, EXAMPLES } from "../score/examples.ts";
-import { shortJobTitle } from "../score/protein-identity.tsx";
-import { proteinDraft, recentJobs, rememberJob, submitJob, readJob } from "../score/job.ts";
+import { proteinDraft, submitJob, readJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
-import { RecentJobs } from "../score/recent-jobs.tsx";
+import { ResultList } from "../score/recent-results.tsx";
 import { HomologCard, HomologSource, OwnAlignmentField, useHomologChoice } from "../score/homolog-choice.tsx";
 import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
@@ -69,7 +68,6 @@ function Score() {
       ...of.evidence,
     };
     const job = await submitJob(body);
-    rememberJob(job.id, [shortJobTitle(job), ...classes, ...filled].join(" · "));
     navigate(`/score/${job.id}`, { first });
     return true;
   });
@@ -107,7 +105,7 @@ function Score() {
         </>
       }
     >
-      <RecentJobs title="Recent results of this browser" path="/score" read={recentJobs} />
+      <ResultList title="Recent results" kinds={["job"]} shown={5} />
     </ScoreForm>
   );
 }

@@ -53,39 +53,8 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
   return { job, error };
 }
 
-/** A job submitted from this browser. */
-export interface RecentJob {
-  id: string;
-  title: string;
-  time: number;
-}
-
-const MAX_RECENT = 8;
-
-/** The last jobs of this browser, newest first. */
-export const recentJobs = (): RecentJob[] => readStored("jobs", []);
-
-export const rememberJob = (id: string, title: string): void => remember("jobs", MAX_RECENT, { id, title });
-
-/** Proteins that the page scans at once, and scans that it remembers; `labd scan` takes any number. */
+/** Proteins that the page scans at once; `labd scan` takes any number. */
 export const MAX_SCANS = 50;
-
-/** The last scans of this browser. */
-export const recentScans = (): RecentJob[] => readStored("motif-scans", []);
-
-export const rememberScan = (id: string, title: string): void =>
-  remember("motif-scans", MAX_SCANS, { id, title });
-
-/** The last proteome searches of this browser. */
-export const recentProteomes = (): RecentJob[] => readStored("proteome-searches", []);
-
-export const rememberProteome = (id: string, title: string): void =>
-  remember("proteome-searches", MAX_RECENT, { id, title });
-
-function remember(key: Key, most: number, job: Omit<RecentJob, "time">): void {
-  const others = readStored<RecentJob[]>(key, []).filter(({ id }) => id !== job.id);
-  writeStored(key, [{ ...job, time: Date.now() }, ...others].slice(0, most));
-}
 
 /** Characters; more would fill the storage. */
 const MAX_DRAFT = 2_000_000;

@@ -7,9 +7,8 @@ import { Card } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
-import { rememberProteome } from "./job.ts";
 import { type MotifClass, PatternField } from "./motif-chooser.tsx";
-import { type Proteome, type Search, searchTitle } from "./proteome.ts";
+import { type Proteome, type Search } from "./proteome.ts";
 import { refuse } from "./score-form.tsx";
 
 const MAX_CLASSES = 12;
@@ -22,7 +21,6 @@ export async function startSearch(body: {
   scoringModel?: Search["scoringModel"];
 }): Promise<void> {
   const search = await call("POST /api/scoring/proteome/searches", { body });
-  rememberProteome(search.id, searchTitle(search));
   navigate(`/proteome/${search.id}`);
 }
 

@@ -1,86 +1,137 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { findVerdict, type MatchVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
-import { LinkButton } from "../components/button.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Checkbox } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
-import { useLoaded, useReloadUntil } from "../components/loaded.tsx";
-import { pluralize, formatCount, formatTime } from "../format.tsx";
-import { ApiError, call } from "../request.ts";
-import { type Job, type RecentJob, recentJobs, recentProteomes, recentScans, readJob } from "./job.ts";
+import { Loaded, useLoaded, useReloadUntil } from "../components/loaded.tsx";
+import { pluralize, formatCount, Time } from "../format.tsx";
+import { type Answer, ApiError, call } from "../request.ts";
+import { useSession } from "../session.ts";
+import { type Job, readJob } from "./job.ts";
 import { jobTitle } from "./protein-identity.tsx";
 import { isOver, searchTitle } from "./proteome.ts";
 import { TONES, VERDICT_ORDER } from "./result.ts";
 import { type Scan, readScan } from "./scan.ts";
 import { VerdictGlyph } from "./verdict.tsx";
 
-/** Results that the card shows. */
-const SHOWN = 6;
 /** Milliseconds between two checks of a running job. */
 const POLL = 2000;
 /** Motifs that are named; more are counted. */
 const NAMED = 3;
+/** Results that are read at once. */
+const PAGE = 20;
+const MAX_LISTED = 1000;
 
-interface Recent extends RecentJob {
-  /** Address of its page. */
-  path: string;
-}
+type Task = Answer<"GET /api/tasks/">["results"][number];
+/** A kind of results, as the server names it. */
+export type ResultKind = "job" | "batch" | "proteome-search";
+const KINDS: readonly ResultKind[] = ["job", "batch", "proteome-search"];
 
-/** The last results of this browser, which the server does not know, the newest first. */
-export function RecentResults() {
-  const [recent, setRecent] = useState<Recent[]>([]);
-  useEffect(() => {
-    const of = (path: string, jobs: RecentJob[]): Recent[] => jobs.map((job) => ({ ...job, path }));
-    const all = [
-      ...of("/score", recentJobs()),
-      ...of("/scan", recentScans()),
-      ...of("/proteome", recentProteomes()),
-    ];
-    setRecent(all.toSorted((a, b) => b.time - a.time).slice(0, SHOWN));
-  }, []);
+/** The caller's results, the newest first; for administrators also those of all. */
+export function ResultList(props: {
+  title: string;
+  kinds?: readonly ResultKind[];
+  /** Number of results, with a link to all; without it all can be shown. */
+  shown?: number;
+}) {
+  const { title, kinds = KINDS, shown } = props;
+  const isAdministrator = useSession()?.user.is_superuser === true;
+  const [owner, setOwner] = useState<"me" | "all">("me");
+  const [limit, setLimit] = useState(shown ?? PAGE);
+  const loaded = useLoaded([kinds, owner, limit].join(" "), (signal) =>
+    call("GET /api/tasks/", { query: { kind: kinds.join(","), owner, limit }, signal }),
+  );
   return (
     <Card
-      title="Recent results"
+      title={title}
       bare
       actions={
-        <LinkButton look="quiet" small href={href("/changes")}>
-          Watched queries
-        </LinkButton>
+        shown === undefined ? (
+          isAdministrator && (
+            <Checkbox
+              label="Of all users"
+              checked={owner === "all"}
+              onChange={(on) => setOwner(on ? "all" : "me")}
+            />
+          )
+        ) : (
+          <LinkButton
+            look="quiet"
+            small
+            href={href("/results", { kind: kinds.length === 1 ? kinds[0] : null })}
+          >
+            All results
+          </LinkButton>
+        )
+      }
+      foot={
+        shown === undefined &&
+        loaded.value?.results.length === limit &&
+        limit < MAX_LISTED && (
+          <Button look="quiet" small busy={loaded.busy} onClick={() => setLimit(limit + PAGE)}>
+            Show more
+          </Button>
+        )
       }
     >
-      <ul class="list results">
-        {recent.length === 0 && <li class="muted">Results of this browser appear here.</li>}
-        {recent.map((job) =>
-          job.path === "/proteome" ? (
-            <ProteomeResult key={job.id} of={job} />
-          ) : (
-            <Result key={job.id} of={job} />
-          ),
+      <Loaded of={loaded}>
+        {({ results }) => (
+          <ul class="list results">
+            {results.length === 0 && <li class="muted">Your results appear here.</li>}
+            {results.map((task) => (
+              <ResultItem key={task.id} of={task} />
+            ))}
+          </ul>
         )}
-      </ul>
+      </Loaded>
     </Card>
   );
 }
 
-/** A result with only its title: one that is not loaded yet, or that the server has no more. */
-const Line = ({ of: { id, path, title, time }, error }: { of: Recent; error: unknown }) => (
+function ResultItem({ of }: { of: Task }) {
+  if (of.kind === "proteome-search") return <ProteomeResult of={of} />;
+  if (of.kind === "batch") return <Line of={of} path="/batch" />;
+  return of.state === "expired" ? <Line of={of} path="/score" /> : <Result of={of} />;
+}
+
+/** A result with only its title: a batch, or one that is not loaded yet or that the server has no more. */
+const Line = ({ of, path, error }: { of: Task; path: string; error?: unknown }) => (
   <li>
-    <a class="grow" href={href(`${path}/${id}`)}>
-      {title}
-    </a>
+    <span class="grow">
+      <a href={href(`${path}/${of.id}`)}>{of.subject || "Protein"}</a>
+      {of.kind === "batch" && <small>{of.message}</small>}
+    </span>
+    {of.ended === null && <progress aria-label="Progress" max={1} value={of.fraction ?? undefined} />}
     <span class="end">
-      {error instanceof ApiError && (error.status === 404 ? "no longer kept" : "not available")}
-      <small>{formatTime(time)}</small>
+      {error instanceof ApiError
+        ? error.status === 404
+          ? "no longer kept"
+          : "not available"
+        : STATES[of.state]}
+      <small>
+        <Time at={of.created} />
+      </small>
     </span>
   </li>
 );
 
+const STATES: Readonly<Record<Task["state"], string>> = {
+  queued: "waiting",
+  running: "running",
+  finished: "",
+  failed: "failed",
+  cancelled: "cancelled",
+  expired: "no longer kept",
+};
+
 /** A search of many proteins: its progress, then the number of matches with the best verdict. */
-function ProteomeResult({ of }: { of: Recent }) {
+function ProteomeResult({ of }: { of: Task }) {
   const found = useLoaded(of.id, (signal) =>
     call("GET /api/scoring/proteome/searches/:id", { params: { id: of.id }, query: { limit: 1 }, signal }),
   );
   useReloadUntil(found, isOver, POLL);
-  if (!found.value) return <Line of={of} error={found.error} />;
+  if (!found.value) return <Line of={of} path="/proteome" error={found.error} />;
   const { state, searched, total, labels, matches, matching } = found.value;
   const isRunning = !isOver(found.value);
   const best = VERDICT_ORDER.find((verdict) =>
@@ -105,26 +156,28 @@ function ProteomeResult({ of }: { of: Recent }) {
         ) : (
           state
         )}
-        <small>{formatTime(of.time)}</small>
+        <small>
+          <Time at={of.created} />
+        </small>
       </span>
     </li>
   );
 }
 
 /** A protein that was scored: its matches along it, and the best verdict. */
-function Result({ of }: { of: Recent }) {
+function Result({ of }: { of: Task }) {
   const found = useLoaded(of.id, async (signal) => {
     const job = await readJob(of.id, signal);
     const scan = job.state === "finished" ? await readScan(of.id, signal) : null;
     return { job, scan };
   });
   useReloadUntil(found, ({ job }) => job.ended !== null, POLL);
-  if (!found.value) return <Line of={of} error={found.error} />;
+  if (!found.value) return <Line of={of} path="/score" error={found.error} />;
   const { job, scan } = found.value;
   return (
     <li>
       <span class="grow">
-        <a href={href(`${of.path}/${of.id}`)}>{jobTitle(job, of.title)}</a>
+        <a href={href(`${isScan(job) ? "/scan" : "/score"}/${of.id}`)}>{jobTitle(job, "Protein")}</a>
         <small>
           {job.protein?.gene && `${job.protein.gene}, `}
           {job.protein?.organism && <i>{job.protein.organism}</i>}
@@ -136,11 +189,18 @@ function Result({ of }: { of: Recent }) {
       {scan && <Thumbnail of={scan} />}
       <span class="end">
         {scan ? <ScanAnswer of={scan} /> : job.ended === null ? "running" : job.state}
-        <small>{formatTime(of.time)}</small>
+        <small>
+          <Time at={of.created} />
+        </small>
       </span>
     </li>
   );
 }
+
+/** Motif classes from which on a job is a scan of a protein. */
+const SCANNED = 10;
+const isScan = ({ patterns }: Job): boolean =>
+  patterns.length >= SCANNED && patterns.every(({ name }) => name !== null);
 
 const formatMotifs = ({ patterns }: Job): string =>
   patterns.length > NAMED
@@ -160,7 +220,7 @@ function Answer({ best, count }: { best: MatchVerdict | undefined; count: number
     <span class="row nowrap">
       <VerdictGlyph verdict={best} />
       <span>
-        {isEvidence && <b>{formatCount(count)}</b>} {best.replace(" functional", "")}
+        {isEvidence && <b>{formatCount(count)}</b>} {best.replace(/ functional| instance/, "")}
       </span>
     </span>
   );

@@ -6,7 +6,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { navigate, useQuery } from "../page.tsx";
 import { alignmentText } from "./alignment-field.tsx";
 import { type ChoiceDraft, parseChoice, toDraft, HomologFields, otherErrors } from "./homolog-choice.tsx";
-import { type Job, rememberJob, submitJob } from "./job.ts";
+import { type Job, submitJob } from "./job.ts";
 import { percent, type Result } from "./result.ts";
 
 type Row = Result["homologs"][number] & { index: number };
@@ -29,7 +29,6 @@ export function ScoreAgainDialog({ job, result }: { job: Job; result: Result }) 
       ...makeRequest(job, result),
       ...chosen(result, { isOwn, draft, unticked }),
     });
-    rememberJob(again.id, `${job.identifier || "protein"} · chosen homologs`);
     navigate(`/score/${again.id}`, { first: query.get("first") ?? job.id });
     return true;
   });

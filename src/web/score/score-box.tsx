@@ -13,7 +13,7 @@ import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
 import { readTextFile } from "../text-file.ts";
 import { EXAMPLES } from "./examples.ts";
-import { proteinDraft, rememberJob, rememberScan, startJob } from "./job.ts";
+import { proteinDraft, startJob } from "./job.ts";
 import { shortJobTitle } from "./protein-identity.tsx";
 import { type Entry, readProtein } from "./protein-input.ts";
 import { findProteins, ProteinOption } from "./protein-search.tsx";
@@ -70,9 +70,6 @@ export function ScoreBox() {
       return true;
     }
     const job = await startJob(entries[0], motif === "" ? [] : [motif]);
-    const title = shortJobTitle(job);
-    if (motif === "") rememberScan(job.id, title);
-    else rememberJob(job.id, `${title} · ${motif}`);
     navigate(`/${motif === "" ? "scan" : "score"}/${job.id}`);
     return true;
   });
