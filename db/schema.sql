@@ -117,7 +117,7 @@ CREATE TABLE motif_class (
   expression TEXT NOT NULL,
   description TEXT NOT NULL,
   citation TEXT NOT NULL
-) STRICT;
+, title TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE user_group (
   rid INTEGER PRIMARY KEY,

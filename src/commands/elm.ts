@@ -11,7 +11,7 @@ export const elm: Command = {
   example:
     "labd elm import elm_classes.tsv\n" +
     "FILE is the table that http://elm.eu.org offers for download; - reads standard input. Its classes replace the\n" +
-    "built-in classes of the same name immediately, also in a running server.",
+    "built-in classes of the same motifs immediately, also in a running server.",
   actions: {
     import: {
       summary: "Replace the imported table.",

@@ -63,13 +63,22 @@ describe("reading a table", () => {
     expect(readClasses(text)).toEqual([
       {
         name: "A",
+        title: "",
         aliases: ["B", "C"],
         expression: "K.",
         dialect: "plain",
         description: "one",
         citation: "somebody",
       },
-      { name: "D", aliases: [], expression: "R", dialect: "plain", description: "two", citation: "somebody" },
+      {
+        name: "D",
+        title: "",
+        aliases: [],
+        expression: "R",
+        dialect: "plain",
+        description: "two",
+        citation: "somebody",
+      },
     ]);
   });
 
@@ -81,11 +90,30 @@ describe("reading a table", () => {
     expect(() => readClasses(text)).toThrow(word);
   });
 
-  test("later tables override names, and one table may not repeat a name", () => {
-    const one = readClasses(`${HEAD}\nA\tX\tK\t\tc\nB\tY\tR\t\tc\n`);
-    const two = readClasses(`${HEAD}\nX\t\tKK\t\tc\n`);
-    const classes = motifClasses(one, two);
-    expect(["A", "X", "B", "Y"].map((name) => classes.find(name).expression)).toEqual(["K", "KK", "R", "R"]);
+  test("an imported class replaces built-in ones of its name or pattern, and takes their names", () => {
+    const builtIn = readClasses(
+      `${HEAD}\nA\tX\tK[RS]\t\tc\nB\tY,Z\tR[LIV].\t\tc\nC\t\tW\t\tc\nD\tP,Q\tC\t\tc\n`,
+    );
+    const imported = readClasses(
+      `${HEAD}\nX\tE1\tKK\t\tc\nQ\t\tCC\t\tc\nM\t\tR[VLI](.)\t\tc\nP\t\tCCC\t\tc\n`,
+    );
+    const classes = motifClasses(builtIn, imported);
+    expect(classes.classes.map(({ name, aliases }) => [name, ...aliases])).toEqual([
+      ["C"],
+      ["X", "E1", "A"],
+      ["Q"],
+      ["M", "B", "Y", "Z"],
+      // The first alias that the table has.
+      ["P", "D"],
+    ]);
+    expect(["A", "B", "C", "D", "Q"].map((name) => classes.find(name).name)).toEqual([
+      "X",
+      "M",
+      "C",
+      "P",
+      "Q",
+    ]);
+    expect(classes.scanned.map(({ name }) => name)).toEqual(["X", "Q", "M", "P"]);
     expect(() => motifClasses(readClasses(`${HEAD}\nA\tX\tK\t\tc\nX\t\tR\t\tc\n`))).toThrow(
       "duplicate name X",
     );

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readPatterns } from "../../src/scoring/corpus/patterns.ts";
+import { findClassFacts } from "../../src/scoring/corpus/class-facts.ts";
 import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { MotifTables } from "../../src/scoring/corpus/motif-tables.ts";
 import type { Database } from "../../src/platform/sqlite.ts";
@@ -39,10 +40,9 @@ test("finds an imported class by identifier and accession before the built-in cl
   tables.import("elm.tsv", TABLE);
   expect(tables.find("LIG_SH3_1")).toMatchObject({ expression: "[RKY]..P..P", dialect: "elm" });
   expect(tables.find("ELME900001")).toBe(tables.find("LIG_SH3_1"));
-  // The other keeps its own name.
-  expect(tables.find("SH3-class-I")).toMatchObject({ expression: before.expression, aliases: [] });
+  expect(tables.find("SH3-class-I")).toBe(tables.find("LIG_SH3_1"));
   expect(tables.find("DEG_MDM2_SWIB_1").dialect).toBe("plain");
-  expect(tables.classes.length).toBe(starterClasses().length + 4);
+  expect(tables.classes.length).toBe(starterClasses().length + 3);
   const named = tables.classes.flatMap(({ name, aliases }) => [name, ...aliases]);
   expect(new Set(named).size).toBe(named.length);
   expect(readPatterns({ patterns: [], motifClasses: ["LIG_LAB_1"] }, tables)).toEqual([
@@ -53,7 +53,7 @@ test("finds an imported class by identifier and accession before the built-in cl
 test("a scan tests the built-in classes, or only the classes of an imported table", () => {
   expect(tables.scanned).toEqual(starterClasses());
   tables.import("elm.tsv", TABLE);
-  expect(tables.scanned).toEqual(tables.importedClasses());
+  expect(tables.scanned.map(({ name }) => name)).toEqual(tables.importedClasses().map(({ name }) => name));
   tables.remove();
   expect(tables.scanned).toEqual(starterClasses());
 });
@@ -92,6 +92,27 @@ test("ignores a repeated import, and replaces the table by a different one", () 
   });
   expect(tables.remove()).toBe(true);
   expect(tables.classes).toEqual(starterClasses());
+});
+
+test("a built-in pattern means the same before and after its class is replaced", () => {
+  const stored = readPatterns({ patterns: [], motifClasses: ["WW-PIN1", "DOC_WW_Pin1_4"] }, tables);
+  const before = findClassFacts(stored, tables);
+  tables.import("elm.tsv", bytes("ELMIdentifier\tRegex\nDOC_WW_Pin1_4\t...([ST])P.\n"));
+  expect(findClassFacts(stored, tables)).toEqual(before);
+  expect(before[0]).toEqual({ compartments: ["inside"], phosphosite: { letters: "ST", at: 1 } });
+  expect(readPatterns({ patterns: [], motifClasses: ["WW-PIN1"] }, tables)).toEqual([
+    { expression: "...([ST])P.", name: "WW-PIN1", dialect: "elm" },
+  ]);
+  tables.remove();
+  expect(readPatterns({ patterns: [], motifClasses: ["WW-PIN1"] }, tables)).toEqual([stored[0]]);
+});
+
+test("the same table adds the titles that an earlier version did not store", () => {
+  tables.import("elm.tsv", TABLE);
+  database.run("UPDATE motif_class SET title = ''");
+  now = 3000;
+  expect(tables.import("elm.tsv", TABLE)).toMatchObject({ imported: 3000, size: 4 });
+  expect(tables.importedClasses().map(({ title }) => title)).toContain("SH3 ligand");
 });
 
 test("keeps the previous table if a row is invalid", () => {

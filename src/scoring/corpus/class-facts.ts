@@ -48,15 +48,21 @@ function factsOf(
   const key = `${name}\n${expression}`;
   const found = known.get(key);
   if (found !== undefined) return found;
-  const { name: title = name, aliases = [] } = classes.get(name) ?? {};
-  const elmName = [name, title, ...aliases].find((one) =>
-    CLASS_TYPE_NAMES.some((type) => one.startsWith(`${type}_`)),
-  );
+  const { name: current = name, aliases = [] } = classes.get(name) ?? {};
+  const names = [name, current, ...aliases];
+  const elmName = names.find((one) => CLASS_TYPE_NAMES.some((type) => one.startsWith(`${type}_`)));
   const compartments = elmName === undefined ? [] : compartmentsOf(elmName);
   // ELM marks modified residues by a group, as in ..[DE].(T)P.K: outside the cell it is a sugar.
   const isMarked = elmName !== undefined && dialect === "elm" && !compartments.includes("outside");
   const marked = isMarked ? markedResidue(parsePattern(expression, dialect)) : null;
-  const phosphosite = PHOSPHOSITES[title] ?? (marked && /^[STY]+$/.test(marked.letters) ? marked : null);
+  // An expression that is not ELM's is a built-in one, also after the import of the class.
+  const builtIn = dialect === "plain" ? names.find((one) => one in PHOSPHOSITES) : undefined;
+  const phosphosite =
+    builtIn === undefined
+      ? marked && /^[STY]+$/.test(marked.letters)
+        ? marked
+        : null
+      : PHOSPHOSITES[builtIn];
   const facts = compartments.length > 0 || phosphosite ? { compartments, phosphosite } : null;
   known.set(key, facts);
   return facts;

@@ -135,8 +135,16 @@ function readRow(
     if (!(error instanceof PatternError)) throw error;
     throw new BadRow(`${name}, ${EXPRESSION}, character ${error.position + 1}: ${error.message}`);
   }
-  const description = decodeHtml(cell("Description") || cell("FunctionalSiteName"));
-  return { name, aliases, expression, dialect: "elm", description, citation: "ELM, http://elm.eu.org" };
+  const title = decodeHtml(cell("FunctionalSiteName")).replaceAll(/\s+/g, " ");
+  return {
+    name,
+    title,
+    aliases,
+    expression,
+    dialect: "elm",
+    description: decodeHtml(cell("Description")) || title,
+    citation: "ELM, http://elm.eu.org",
+  };
 }
 
 const GREEK =

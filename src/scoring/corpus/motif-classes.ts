@@ -6,7 +6,9 @@ import STARTER from "./motif-classes.tsv" with { type: "text" };
 /** A named motif. */
 export interface MotifClass {
   name: string;
-  /** Synonyms, such as ELM identifiers. */
+  /** Name for people, such as ELM's functional site; may be empty. */
+  title: string;
+  /** Synonyms, such as ELM identifiers, and names of built-in classes that it replaces. */
   aliases: readonly string[];
   expression: string;
   /** Grammar of the expression. */
@@ -86,47 +88,86 @@ export function readClasses(text: string): MotifClass[] {
     }
     const [name, alias, expression, description, citation] = cells.map((cell) => cell.trim());
     const aliases = alias.split(/\s*,\s*/).filter((one) => one !== "");
-    return { name, aliases, expression, dialect: "plain", description, citation };
+    return { name, title: "", aliases, expression, dialect: "plain", description, citation };
   });
 }
 
+/** ELM's classes of motifs that have another name in the built-in table than an alias says: names are unique there. */
+const SAME_MOTIF: Readonly<Record<string, string>> = {
+  "14-3-3-mode-2": "LIG_14-3-3_CanoR_1",
+  "Endocytic-dileucine": "TRG_DiLeu_BaEn_1",
+};
+
+/** An expression without differences that change no match: order within brackets, and groups that mark one residue. */
+const normalize = (expression: string): string =>
+  expression
+    .replaceAll(
+      /\[(\^?)(\w+)\]/g,
+      (_, not: string, letters: string) => `[${not}${[...letters].sort().join("")}]`,
+    )
+    .replaceAll(/\((\w|\.|\[\^?\w+\])\)(?![{?*+])/g, "$1");
+
+/** The first class with a name or alias of the built-in one, else one with the same pattern. */
+function findReplacement(
+  { name, aliases, expression }: MotifClass,
+  named: ReadonlyMap<string, MotifClass>,
+  imported: readonly MotifClass[],
+): MotifClass | undefined {
+  const names = [name, ...aliases, SAME_MOTIF[name] ?? ""];
+  const normal = normalize(expression);
+  return (
+    names.map((one) => named.get(one)).find((one) => one !== undefined) ??
+    imported.find((one) => normalize(one.expression) === normal)
+  );
+}
+
+/** Classes by name and alias. @throws Error if a name occurs twice */
+function indexNames(classes: readonly MotifClass[]): Map<string, MotifClass> {
+  const byName = new Map<string, MotifClass>();
+  for (const motifClass of classes)
+    for (const name of new Set([motifClass.name, ...motifClass.aliases])) {
+      if (byName.has(name)) throw new Error(`motif classes: duplicate name ${name}`);
+      byName.set(name, motifClass);
+    }
+  return byName;
+}
+
 /**
- * Combines tables. Names in later tables override earlier ones, so that an imported table replaces built-in approximations.
+ * Built-in classes, and those of an imported table, which replace built-in ones of the same motif and get their names as
+ * aliases.
  * @throws Error if a table contains a name twice
  */
-export function motifClasses(...tables: readonly (readonly MotifClass[])[]): MotifClasses {
-  const byName = new Map<string, MotifClass>();
-  for (const table of tables) {
-    const own = new Set<string>();
-    for (const motifClass of table) {
-      for (const name of new Set([motifClass.name, ...motifClass.aliases])) {
-        if (own.has(name)) throw new Error(`motif classes: duplicate name ${name}`);
-        own.add(name);
-        byName.set(name, motifClass);
-      }
-    }
-  }
-  // An alias that a later table uses for its own class is no longer an alias.
-  for (const motifClass of new Set(byName.values())) {
-    const aliases = motifClass.aliases.filter((alias) => byName.get(alias) === motifClass);
-    if (aliases.length === motifClass.aliases.length) continue;
-    const kept = { ...motifClass, aliases };
-    for (const name of [kept.name, ...aliases]) if (byName.get(name) === motifClass) byName.set(name, kept);
-  }
-  const classes = [...new Set(byName.values())];
+export function motifClasses(
+  builtIn: readonly MotifClass[],
+  imported: readonly MotifClass[] = [],
+): MotifClasses {
+  indexNames(builtIn);
+  const byName = indexNames(imported);
+  const former = new Map<MotifClass, string[]>();
+  const left = builtIn.filter((one) => {
+    const replacement = findReplacement(one, byName, imported);
+    if (replacement) former.set(replacement, (former.get(replacement) ?? []).concat(one.name, one.aliases));
+    return !replacement;
+  });
+  const merged = imported.map((one) => {
+    const names = (former.get(one) ?? []).filter((name) => !byName.has(name));
+    return names.length === 0 ? one : { ...one, aliases: [...one.aliases, ...names] };
+  });
+  const classes = [...left, ...merged];
+  const known = indexNames(classes);
   return {
     classes,
-    // The built-in classes are versions of those in an imported table, which would be tested twice.
-    scanned: tables.findLast((table) => table.length > 0) ?? [],
-    get: (name) => byName.get(name),
+    // An imported table is scanned as it is.
+    scanned: merged.length > 0 ? merged : left,
+    get: (name) => known.get(name),
     find(name) {
-      const found = byName.get(name);
+      const found = known.get(name);
       if (found) return found;
-      const near = nearest(name, byName.keys());
+      const near = nearest(name, known.keys());
       const hint =
         near.length > 0
           ? `Similar names: ${near.join(", ")}. ${classList()} lists all.`
-          : `${byName.size} names are known; ${classList()} lists them.`;
+          : `${known.size} names are known; ${classList()} lists them.`;
       // The name is the caller's text and must not be repeated.
       throw new Problem("unknown_motif_class", `No motif class has this name. ${hint}`);
     },

@@ -21,7 +21,7 @@ export interface ImportedTable {
 }
 
 /**
- * The motif classes of a data directory: the built-in ones, overridden by those of an imported table. Each access checks
+ * The motif classes of a data directory: the built-in ones, replaced by those of an imported table. Each access checks
  * whether the table has changed, so that a running service sees imports by other processes.
  */
 export class MotifTables implements MotifClasses {
@@ -71,10 +71,13 @@ export class MotifTables implements MotifClasses {
   /** The classes of the imported table, in its order. */
   importedClasses(): MotifClass[] {
     const rows = this.database
-      .query("SELECT name, accession, expression, description, citation FROM motif_class ORDER BY rowid")
+      .query(
+        "SELECT name, title, accession, expression, description, citation FROM motif_class ORDER BY rowid",
+      )
       .all() as (Omit<MotifClass, "aliases" | "dialect"> & { accession: string | null })[];
-    return rows.map(({ name, accession, expression, description, citation }) => ({
+    return rows.map(({ name, title, accession, expression, description, citation }) => ({
       name,
+      title,
       aliases: accession === null ? [] : [accession],
       expression,
       dialect: "elm",
@@ -91,9 +94,12 @@ export class MotifTables implements MotifClasses {
   import(name: string, bytes: Uint8Array): ImportedTable {
     const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
     const { version, published, classes } = readElmTable(decodeText(bytes));
+    const was = this.importedClasses();
     this.database
       .transaction(() => {
-        if (this.imported()?.hash === hash) return;
+        // A table that an earlier version imported lacks titles.
+        const isSame = classes.every(({ name, title }, i) => was[i]?.name === name && was[i].title === title);
+        if (isSame && this.imported()?.hash === hash) return;
         this.#clear();
         this.database
           .query(
@@ -101,10 +107,17 @@ export class MotifTables implements MotifClasses {
           )
           .run(hash, name, version, published, this.clock.now());
         const insert = this.database.query(
-          "INSERT INTO motif_class (name, accession, expression, description, citation) VALUES (?, ?, ?, ?, ?)",
+          "INSERT INTO motif_class (name, title, accession, expression, description, citation) VALUES (?, ?, ?, ?, ?, ?)",
         );
         for (const one of classes) {
-          insert.run(one.name, one.aliases[0] ?? null, one.expression, one.description, one.citation);
+          insert.run(
+            one.name,
+            one.title,
+            one.aliases[0] ?? null,
+            one.expression,
+            one.description,
+            one.citation,
+          );
         }
         getAuditLog(this.database, this.clock).record({
           action: "motif_classes.import",
