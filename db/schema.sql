@@ -124,7 +124,8 @@ CREATE TABLE user_group (
   id TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL UNIQUE,
   description TEXT NOT NULL DEFAULT ''
-) STRICT;
+, members_may TEXT NOT NULL DEFAULT 'view'
+  CHECK (members_may IN ('view', 'use', 'change')), members_order INTEGER NOT NULL DEFAULT 0 CHECK (members_order IN (0, 1))) STRICT;
 
 CREATE TABLE user_account (
   rid INTEGER PRIMARY KEY,

@@ -6,6 +6,7 @@ import { Problem } from "../problem.ts";
 import { AccountAudit } from "./account-audit.ts";
 import { type Actor, ANONYMOUS } from "../platform/actor.ts";
 import type { AuditDetail } from "./audit.ts";
+import { GROUPS_OF_ACCOUNT, toGroups } from "./group-rights.ts";
 import { Confirmations } from "./confirmation.ts";
 import { KnownBrowsers } from "./known-browser.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
@@ -228,7 +229,9 @@ export class Accounts {
     } | null;
     if (found) return found.rid;
     const { rid } = this.database
-      .query("INSERT INTO user_group (id, name) VALUES (?, ?) RETURNING rid")
+      .query(
+        "INSERT INTO user_group (id, name, members_may) SELECT ?, ?, members_may FROM user_group WHERE rid = 1 RETURNING rid",
+      )
       .get(this.clock.newId(), name) as { rid: number };
     this.audit.recordGroup(rid, "group.create");
     return rid;
@@ -418,14 +421,12 @@ export class Accounts {
     const row = this.database
       .query("SELECT username, is_superuser, primary_group FROM user_account WHERE rid = ?")
       .get(user) as { username: string; is_superuser: number; primary_group: number };
-    const groups = this.database.query("SELECT group_rid FROM membership WHERE user_rid = ?").all(user) as {
-      group_rid: number;
-    }[];
+    const groups = this.database.query(GROUPS_OF_ACCOUNT).all(user) as Record<string, unknown>[];
     return {
       user,
       username: row.username,
       superuser: row.is_superuser === 1,
-      groups: groups.map(({ group_rid }) => group_rid),
+      ...toGroups(groups),
       primaryGroup: row.primary_group,
       token: null,
     };

@@ -7,6 +7,8 @@ export interface Actor {
   username: string | null;
   superuser: boolean;
   groups: readonly number[];
+  /** Those of the groups whose members may use, change or order each other's records. */
+  groupRights?: Readonly<Record<"use" | "change" | "order", readonly number[]>>;
   /** The group that owns the caller's new records. */
   primaryGroup: number | null;
   /** The token that authenticated the caller; null for a password or a session. */

@@ -190,7 +190,7 @@ test("respects the permissions of the caller", async () => {
   expect(report.errors).toEqual([{ row: 2, column: "id", message: "No record has this id." }]);
   const foreign = await send("specimens/import/", table("id,name", `${IDS.fish},mine`), "bob");
   expect(foreign.report.errors).toEqual([
-    { row: 2, column: null, message: "You do not have permission to perform this action." },
+    { row: 2, column: null, message: "You do not have permission to perform this action. Ask admin." },
   ]);
   // The name of a record that bob may not view is free for him.
   expect(await imported("specimens/import/", table("name", "Fish 13"), "bob")).toEqual([1, 0, 0, 0]);

@@ -3,7 +3,7 @@ import type { Actor } from "../model/access.ts";
 import { type Json, KINDS, quoted } from "../model/field.ts";
 import { parseDeletedFilter } from "../model/listing.ts";
 import { API_ROOT, type Resource } from "../model/resource.ts";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";

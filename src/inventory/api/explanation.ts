@@ -1,5 +1,5 @@
 import { type TProperties, Type } from "typebox";
-import { type Actor, changeable, deletable, visible } from "../model/access.ts";
+import { type Actor, changeable, deletable, usable, visible } from "../model/access.ts";
 import { ALWAYS, and, compare, type Condition } from "../model/condition.ts";
 import { type Json, printInstant } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
@@ -10,6 +10,7 @@ import { recordPrinter } from "../model/record-printer.ts";
 import { columnName, type Resource } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type FindName, wording } from "../model/wording.ts";
+import { toActor, whomToAsk } from "../records/rights.ts";
 import type { Store } from "../records/store.ts";
 import { type Call, notFound } from "./call.ts";
 import { closed } from "./schema.ts";
@@ -70,11 +71,15 @@ export const RECORD_EXPLANATION = namedClosed(
     deleted: Type.Boolean(),
     note: Type.Optional(Type.String()),
     view: RIGHT,
+    use: RIGHT,
     change: RIGHT,
     delete: RIGHT,
+    ask: Type.Array(closed({ username: Type.String(), full_name: Type.String() }), {
+      description: "The owner and others who may use the record.",
+    }),
   },
   "RecordExplanation",
-  "The rules that let the caller view, change and delete the record.",
+  "The rules that let the caller view, use, change and delete the record.",
 );
 
 /** The state that `as_of` names. */
@@ -146,7 +151,7 @@ function explainStatement(query: Query, purpose: string, { text, args }: Sql): J
 }
 
 /**
- * Why a record may or may not be viewed, changed and deleted, rule by rule. `requested`: a true flag for the caller, or the
+ * Why a record may or may not be viewed, used, changed and deleted, rule by rule. `requested`: a true flag for the caller, or the
  * username of another account, for administrators only. With `past` the record is that of then, the rights are today's.
  * @throws Problem not_found, forbidden, invalid_request
  */
@@ -183,8 +188,10 @@ export function explainRecord(
     deleted: isDeleted,
     ...(isDeleted ? { note: "Lists and the URL of the record show it with deleted=true." } : {}),
     view: verdict(visible(resource, subject)),
+    use: verdict(usable(resource, subject)),
     change: verdict(changeable(resource, subject)),
     delete: verdict(deletable(resource, subject)),
+    ask: whomToAsk(store.reader.makeContext(actor), resource, rid, "use") as unknown as Json,
   };
 }
 
@@ -234,16 +241,5 @@ function findAccount({ actor, store: { statements } }: Call, username: string): 
     args: [username],
   });
   if (!row) throw parameterProblem("explain", "Expected 1, or the username of an account.");
-  const groups = statements.all({
-    text: "SELECT group_rid FROM membership WHERE user_rid = ? ORDER BY group_rid",
-    args: [row.rid],
-  });
-  return {
-    ...actor,
-    user: Number(row.rid),
-    username: String(row.username),
-    superuser: row.is_superuser === 1,
-    groups: groups.map(({ group_rid }) => Number(group_rid)),
-    primaryGroup: Number(row.primary_group),
-  };
+  return { ...actor, ...toActor(statements, row) };
 }

@@ -11,7 +11,7 @@ import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
 import type { Batch, HistoryPage } from "../records/history.ts";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
 import { type Call, findAny, requestUrl, noContent, notFound, respondJson, withParameter } from "./call.ts";

@@ -14,7 +14,7 @@ import { inList } from "./mount-operations.ts";
 import { DRY_RUN } from "./parameters.ts";
 import { type Content, operation } from "../../platform/operation.ts";
 import { binary, content, optional, TEXT } from "./schema.ts";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import { parse, schema } from "../../platform/schema.ts";
 
 const routed = (name: string): RoutedResource => DECLARED.get(name) as RoutedResource;

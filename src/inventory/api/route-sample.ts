@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import { addSample, type InventorySample, requireEmpty } from "../records/sample.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, respondJson } from "./call.ts";

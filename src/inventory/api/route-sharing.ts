@@ -3,7 +3,7 @@ import { type Json, parseUuid, quoted, shownName } from "../model/field.ts";
 import { exampleId } from "../model/example.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { and } from "../model/condition.ts";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import { Sharing, parseSharing, showSharing } from "../records/sharing.ts";
 import type { Query } from "../model/operator.ts";
 import { RESOURCES, type RoutedResource, SUB_RESOURCES } from "../resources/index.ts";

@@ -72,6 +72,7 @@ const STORED_RECORD = Type.Object({
   position: TEXT,
   version: COUNT,
   change: Type.Boolean({ description: "Whether the caller may change the record." }),
+  use: Type.Boolean({ description: "Whether the caller may use and move it." }),
 });
 type StoredRecord = Type.Static<typeof STORED_RECORD>;
 const SLOTS = Type.Object(
@@ -342,7 +343,7 @@ function readStored(
   const { rids } = store.reader.list(resource, listing, actor);
   const rights = store.reader.rights(resource, actor, rids);
   return store.reader.values(resource, SHOWN_FIELDS, actor, rids).map((values, i) => {
-    const change = rights.get(rids[i])?.change === true;
-    return Object.assign(values, { segment: resource.segment, change }) as StoredRecord;
+    const { change, use } = rights.get(rids[i])!;
+    return Object.assign(values, { segment: resource.segment, change, use }) as StoredRecord;
   });
 }

@@ -15,7 +15,7 @@ import {
   thaw,
 } from "../records/stock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { hasStock } from "../resources/stock.ts";
+import { hasStock } from "../model/access.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findRecord } from "./call.ts";
 import { inList } from "./mount-operations.ts";
@@ -107,7 +107,7 @@ function amountOperations(resource: RoutedResource) {
       body: THAW,
       run: ({ params, body }, call: Call) =>
         changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
-          thaw(call.store, writer, item, call.actor),
+          thaw(writer, item, call.actor),
         ),
     }),
   ];

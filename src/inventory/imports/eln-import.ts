@@ -10,7 +10,7 @@ import { annotationName } from "../model/annotation-type.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { ALIVE } from "../model/condition.ts";
 import { Attachments } from "../records/attachments.ts";
-import { forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";
 import { SUB_RESOURCES } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";

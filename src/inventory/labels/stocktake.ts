@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Actor } from "../model/access.ts";
+import { type Actor, hasStock } from "../model/access.ts";
 import { ALIVE, ALWAYS, type Condition } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import type { Row } from "../model/operator.ts";
@@ -8,6 +8,7 @@ import { mayUse, selectVisible } from "../model/plan.ts";
 import { columnName } from "../model/resource.ts";
 import { nullable } from "../../platform/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
+import type { Right } from "../records/rights.ts";
 import type { Store } from "../records/store.ts";
 import { readMicroseconds } from "../../platform/clock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -344,6 +345,9 @@ export function readReport(store: Store, rid: number, actor: Actor): Report {
   return judged;
 }
 
+/** Stock may be moved by those who may use it. */
+const moveRight = ({ resource }: Item): Right => (hasStock(resource) ? "use" : "change");
+
 /** Moves misplaced items, handles missing ones and stores the report; to be called within a batch. */
 export function applyStocktake(
   store: Store,
@@ -354,18 +358,23 @@ export function applyStocktake(
 ): Report {
   requireOpen(store, rid);
   const reader = store.reader.makeContext(actor);
-  const change = ({ resource, rid: row }: Item, body: Record<string, Json>, done: string): string => {
-    if (!writer.allows(resource, row, "change", actor)) return "not permitted";
+  const change = (
+    { resource, rid: row }: Item,
+    body: Record<string, Json>,
+    done: string,
+    right: Right = "change",
+  ): string => {
+    if (!writer.allows(resource, row, right, actor)) return "not permitted";
     writer.update(resource, row, body, "merge", actor);
     return done;
   };
   const report = makeReport(compareItems(store, rid, actor), {
     misplaced: (item, place) =>
       mayUse(reader, LOCATION, place.rid)
-        ? change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: place.id }, "moved")
+        ? change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: place.id }, "moved", moveRight(item))
         : "not permitted",
     missing(item) {
-      if (missing === "clear") return change(item, { location: null }, "location emptied");
+      if (missing === "clear") return change(item, { location: null }, "location emptied", moveRight(item));
       if (missing === "status") return change(item, { status: MISSING_STATUS }, "marked as missing");
       return "left";
     },

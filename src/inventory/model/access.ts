@@ -9,6 +9,9 @@ export const GRANTS = "grants";
 
 export type Right = "can_view" | "can_change" | "can_delete";
 
+/** True if records have an amount that can be used. */
+export const hasStock = ({ fields }: Resource): boolean => "freeze_thaw_count" in fields;
+
 /** Records that the actor may view: its own, its groups' (unless they are personal), those shared with it, and all public ones. */
 export function visible(resource: Resource, actor: Actor): Condition {
   if (!isGuarded(resource) || actor.superuser) return ALWAYS;
@@ -17,36 +20,48 @@ export function visible(resource: Resource, actor: Actor): Condition {
 }
 
 /**
- * Records that the actor may use, such as locations to put others into: all that it may view, except merely public
- * ones.
+ * Records that the actor may use: of stock, those that it may change, and those of groups whose members may use each
+ * other's; of locations and others, to put records into them, all that it may view, except merely public ones.
  */
 export function usable(resource: Resource, actor: Actor): Condition {
   if (actor.user === null) return NEVER;
-  return !isGuarded(resource) || actor.superuser ? ALWAYS : or(...known(resource, actor));
+  if (!isGuarded(resource) || actor.superuser) return ALWAYS;
+  return hasStock(resource)
+    ? or(changeable(resource, actor), ...ownedByGroups(resource, actor.groupRights?.use))
+    : or(...known(resource, actor));
 }
 
 /** Condition on records that belong to the actor or its groups, or are shared with the actor. */
 const known = (resource: Resource, actor: Actor): Condition[] => [
   compare(["owner", "rid"], "==", actor.user),
-  ...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)),
+  ...ownedByGroups(resource, actor.groups),
   granted(actor, "can_view"),
 ];
 
-/** Records that the actor may change: its own and those shared with it for that. */
+/** Records that the actor may change: its own, those shared with it for that, and those of groups that allow it. */
 export const changeable = (resource: Resource, actor: Actor): Condition =>
-  ownedOrGranted(resource, actor, "can_change");
+  ownedOrGranted(resource, actor, "can_change", actor.groupRights?.change);
 
 /** Records that the actor may delete: its own and those shared with it for that. */
 export const deletable = (resource: Resource, actor: Actor): Condition =>
   ownedOrGranted(resource, actor, "can_delete");
 
 /** Superusers may write everything. Accounts and groups have no owner; users may change their own account. */
-function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Condition {
+function ownedOrGranted(
+  resource: Resource,
+  actor: Actor,
+  right: Right,
+  groups: readonly number[] = [],
+): Condition {
   if (actor.user === null) return NEVER;
   if (actor.superuser) return ALWAYS;
   if (!isGuarded(resource))
     return (right === "can_change" && resource.access?.changeable?.(actor.user)) || NEVER;
-  return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
+  return or(
+    compare(["owner", "rid"], "==", actor.user),
+    ...ownedByGroups(resource, groups),
+    granted(actor, right),
+  );
 }
 
 /** Records of others that the actor may view as a member of their group, or by a permission. */
@@ -55,7 +70,7 @@ export const shared = (resource: Resource, actor: Actor): Condition =>
     ? NEVER
     : and(
         not(ownedBy(resource, actor)),
-        or(...(resource.access?.isPrivate ? [] : actor.groups.map(ownedByGroup)), granted(actor, "can_view")),
+        or(...ownedByGroups(resource, actor.groups), granted(actor, "can_view")),
       );
 
 /** Records that the actor owns. */
@@ -67,6 +82,9 @@ export const ownedByActorOrGroup = (resource: Resource, actor: Actor): Condition
   actor.user === null || !isGuarded(resource)
     ? NEVER
     : or(ownedBy(resource, actor), ...actor.groups.map(ownedByGroup));
+
+const ownedByGroups = (resource: Resource, groups: readonly number[] = []): Condition[] =>
+  resource.access?.isPrivate ? [] : groups.map(ownedByGroup);
 
 const ownedByGroup = (group: number): Condition => compare(["owned_by", "rid"], "==", group);
 

@@ -152,7 +152,7 @@ export interface RenderContext {
   /** The rendering that the request asked for; links keep it. */
   format: string | undefined;
   /** Rights of the caller on this record besides viewing it. */
-  rights: { change: boolean; delete: boolean };
+  rights: { change: boolean; delete: boolean; use?: boolean };
   /** Paths of records, by names of values and row numbers. */
   paths?: ReadonlyMap<string, ReadonlyMap<number, string>>;
 }

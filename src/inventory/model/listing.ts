@@ -116,7 +116,7 @@ export const LIST_PARAMETERS: Readonly<Record<string, { doc: string; schema: TSc
   can_change: { doc: "true: records that the caller may change; false: others.", schema: FLAG },
   can_delete: { doc: "true: records that the caller may delete; false: others.", schema: FLAG },
   can_use: {
-    doc: "true: records that the caller may use, such as locations to put records into: all except records that are only public; false: the remaining records.",
+    doc: "true: stock that the caller may use, or locations to put records into: all that are not only public; false: the remaining records.",
     schema: FLAG,
   },
   mine: { doc: "true: records that the caller owns; false: others.", schema: FLAG },

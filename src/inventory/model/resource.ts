@@ -423,18 +423,20 @@ export const COMMON: ReadonlySet<string> = new Set([
 
 /** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
-  computed("Whether the record is public, and whether the caller may change or delete it.", {
+  computed("Whether the record is public, and whether the caller may change or delete it, or use stock.", {
     ...HIDDEN_FORM,
     ...options,
     needsRights: true,
     from: ["public"],
     shape: Type.Object({
       public: Type.Boolean(),
-      actions: Type.Object({ change: Type.Optional(Type.Boolean()), delete: Type.Optional(Type.Boolean()) }),
+      actions: Type.Partial(
+        Type.Object({ change: Type.Boolean(), delete: Type.Boolean(), use: Type.Boolean() }),
+      ),
     }),
     compute: (record, { rights }) => ({
       public: record.public === 1,
-      actions: rights.change || rights.delete ? { change: rights.change, delete: rights.delete } : {},
+      actions: rights.change || rights.delete || rights.use ? rights : {},
     }),
   });
 

@@ -21,7 +21,8 @@ import {
 import type { Resource } from "../model/resource.ts";
 import { Memberships } from "./memberships.ts";
 import { DECLARED, PEOPLE } from "../resources/index.ts";
-import { forbidden, type RecordWriter } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import { forbidden } from "./rights.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
@@ -357,11 +358,13 @@ export class People {
     const batch = this.#write(actor, (writer) => {
       if (rid === undefined) group = this.accounts.addGroup(String(name));
       else if (name !== undefined) this.#renameGroup(group, String(name));
-      const description = values.get("description");
-      if (description !== undefined)
-        this.#run("UPDATE user_group SET description = ? WHERE rid = ?", description, group);
+      for (const column of ["description", "members_may", "members_order"])
+        if (values.has(column))
+          this.#run(`UPDATE user_group SET ${column} = ? WHERE rid = ?`, values.get(column)!, group);
       if (members !== undefined) this.#setMembers(writer, group, members, actor);
-      const changed = ["name", "description"].filter((field) => values.has(field));
+      const changed = ["name", "description", "members_may", "members_order"].filter((field) =>
+        values.has(field),
+      );
       if (rid !== undefined && changed.length > 0)
         this.accounts.audit.recordGroup(group, "group.change", { changed });
     });

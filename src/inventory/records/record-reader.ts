@@ -1,4 +1,4 @@
-import { type Actor, changeable, deletable } from "../model/access.ts";
+import { type Actor, changeable, deletable, hasStock, usable } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { type Json, KINDS, type RenderContext } from "../model/field.ts";
 import { invalidPage, type Listing, type Representation } from "../model/listing.ts";
@@ -9,7 +9,7 @@ import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { ReadContext, Resource, Resources } from "../model/resource.ts";
 import type { RowSet } from "../model/row-set.ts";
-import { compile, countStatement, orderedStatement, paginate } from "../model/sql.ts";
+import { clause, compile, countStatement, orderedStatement, paginate } from "../model/sql.ts";
 import { type LoadRows, RowIndex, type RowsRequest } from "./row-index.ts";
 import type { ReadStatements } from "./statements.ts";
 import type { TrigramStatistics } from "./trigram-statistics.ts";
@@ -31,12 +31,18 @@ export interface ListPage {
 const MAX_TEXT_SIZE = 6_000_000;
 
 const NO_RIGHTS: Rights = { change: false, delete: false };
-const ALL_RIGHTS: Rights = { change: true, delete: true };
-/** Caches by permission to change and to delete. */
-const RIGHTS: readonly (readonly Rights[])[] = [
-  [NO_RIGHTS, { change: false, delete: true }],
-  [{ change: true, delete: false }, ALL_RIGHTS],
-];
+const LEVELS = [false, true];
+/** One object for equal rights, by which texts are cached: to change, to delete, and to use, null except for stock. */
+const RIGHTS = new Map<string, Rights>(
+  LEVELS.flatMap((change) =>
+    LEVELS.flatMap((remove) =>
+      [null, ...LEVELS].map((use): [string, Rights] => [
+        `${Number(change)} ${Number(remove)} ${use === null ? null : Number(use)}`,
+        { change, delete: remove, ...(use === null ? {} : { use }) },
+      ]),
+    ),
+  ),
+);
 
 /** Reads records as far as an actor may view them. Caches follow the writes that `note` receives. */
 export class RecordReader {
@@ -141,7 +147,7 @@ export class RecordReader {
       const right = rights?.get(rid) ?? NO_RIGHTS;
       let cache = caches.get(right);
       if (!cache) {
-        const name = `${key} ${links.base} ${links.format} ${right.change} ${right.delete}`;
+        const name = `${key} ${links.base} ${links.format} ${right.change} ${right.delete} ${right.use}`;
         caches.set(right, (cache = this.#textCache(name)));
       }
       return cache;
@@ -168,18 +174,24 @@ export class RecordReader {
   /** Actions that the actor may take on each of the records besides viewing. */
   rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> {
     if (actor.user === null) return new Map(rids.map((rid) => [rid, NO_RIGHTS]));
-    if (actor.superuser) return new Map(rids.map((rid) => [rid, ALL_RIGHTS]));
+    const isStock = hasStock(resource);
+    if (actor.superuser) return new Map(rids.map((rid) => [rid, RIGHTS.get(`1 1 ${isStock ? 1 : null}`)!]));
     const joined = plan(this.resources, resource, actor);
     const change = compile(changeable(resource, actor), joined);
     const remove = compile(deletable(resource, actor), joined);
+    const use = isStock ? compile(usable(resource, actor), joined) : clause("NULL");
     const found = this.statements.all({
       text:
-        `SELECT t.rid AS rid, ${change.text} IS TRUE AS may_change, ${remove.text} IS TRUE AS may_delete` +
+        `SELECT t.rid AS rid, ${change.text} IS TRUE AS may_change, ${remove.text} IS TRUE AS may_delete,` +
+        ` ${isStock ? `${use.text} IS TRUE` : "NULL"} AS may_use` +
         ` FROM json_each(?) AS page CROSS JOIN ${resource.table} AS t ON t.rid = page.value`,
-      args: [...change.args, ...remove.args, JSON.stringify(rids)],
+      args: [...change.args, ...remove.args, ...use.args, JSON.stringify(rids)],
     });
     return new Map(
-      found.map((row) => [Number(row.rid), RIGHTS[Number(row.may_change)][Number(row.may_delete)]]),
+      found.map(({ rid, may_change, may_delete, may_use }) => [
+        Number(rid),
+        RIGHTS.get(`${may_change} ${may_delete} ${may_use}`)!,
+      ]),
     );
   }
 

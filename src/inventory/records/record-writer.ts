@@ -1,10 +1,9 @@
-import { type Actor, changeable, deletable } from "../model/access.ts";
-import { type Field, type Json, shownName, type Stored } from "../model/field.ts";
+import { type Actor, hasStock } from "../model/access.ts";
+import { type Field, isObject, type Json, shownName, type Stored } from "../model/field.ts";
 import { foldCase } from "../model/operator.ts";
 import { fieldProblem, invalidField, type WriteMode } from "../model/parse-body.ts";
-import { plan } from "../model/plan.ts";
-import { columnName, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { clause, compile, join, selecting } from "../model/sql.ts";
+import { columnName, isGuarded, type ReadContext, type Resource, type Resources } from "../model/resource.ts";
+import { clause, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import { type Clock, readMicroseconds } from "../../platform/clock.ts";
@@ -15,12 +14,19 @@ import { AnnotationWriter, type Errors, splitAnnotations } from "./annotation-wr
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
 import { notUsableMessage, RecordValidator } from "./record-validator.ts";
+import { forbidden, hasRight, requireRight, type Right } from "./rights.ts";
 import type { Statements } from "./statements.ts";
 
-type Right = "change" | "delete";
+/** Fields that a move sets. */
+const PLACE = new Set(["location", "position"]);
 
-export const forbidden = (): Problem =>
-  new Problem("forbidden", "You do not have permission to perform this action.");
+/** True if a body moves stock and sets nothing else. */
+function isMove(resource: Resource, body: Json): boolean {
+  const given = hasStock(resource) && isObject(body) ? Object.keys(body) : [];
+  // Read-only fields in bodies are ignored.
+  const names = given.filter((name) => resource.fields[name]?.write !== "never");
+  return names.length > 0 && names.every((name) => PLACE.has(name));
+}
 
 /**
  * Writes of single records, each within a transaction that the caller opens, and each recorded in the journal. All throw
@@ -80,9 +86,9 @@ export class RecordWriter {
     return rid;
   }
 
-  /** Changes a record that the actor may view. */
+  /** Changes a record that the actor may view. Moving stock takes the right to use it. */
   update(resource: Resource, rid: number, body: Json, mode: WriteMode, actor: Actor): void {
-    if (!this.allows(resource, rid, "change", actor)) throw forbidden();
+    this.require(resource, rid, mode === "merge" && isMove(resource, body) ? "use" : "change", actor);
     const { own, annotations } = splitAnnotations(resource, body);
     if (annotations.length > 0) {
       if (mode === "replace" || Object.keys(own as object).length > 0)
@@ -97,6 +103,13 @@ export class RecordWriter {
     if (isSubResource(resource)) return this.setValues(resource, rid, record, actor);
     const columns = toColumns(resource, record, changedNames(resource, before, record));
     this.#write(resource, before, this.#modified(columns, actor), "update", actor);
+  }
+
+  /** Sets checked values of stock, for actors who may use it. */
+  use(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void {
+    this.require(resource, rid, "use", actor);
+    const columns = toColumns(resource, values, Object.keys(values));
+    this.#write(resource, this.current(resource, rid), this.#modified(columns, actor), "update", actor);
   }
 
   /** Sets checked values of a sub-resource and restores it if it is deleted. Equal values are not written. */
@@ -121,7 +134,7 @@ export class RecordWriter {
   /** Deletes one record, and sets values of an earlier state. `verify` checks afterwards that nothing refers to it. */
   markDeleted(resource: Resource, rid: number, actor: Actor, values: Readonly<StoredRecord> = {}): void {
     const before = this.current(resource, rid);
-    if (!this.allows(resource, rid, "delete", actor)) throw forbidden();
+    this.require(resource, rid, "delete", actor);
     const record = earlierState(resource, before, values, actor);
     this.#checkRestore(resource, before, { ...record, deleted: 1 }, actor);
     const columns = toColumns(resource, record, changedNames(resource, before, record));
@@ -130,9 +143,15 @@ export class RecordWriter {
   }
 
   /** Sets values of an earlier state and restores the record if it is deleted. `verify` checks the result. */
-  restoreValues(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void {
+  restoreValues(
+    resource: Resource,
+    rid: number,
+    values: Readonly<StoredRecord>,
+    actor: Actor,
+    right: Right = "change",
+  ): void {
     const before = this.current(resource, rid);
-    if (!this.allows(resource, rid, before.deleted === 1 ? "delete" : "change", actor)) throw forbidden();
+    this.require(resource, rid, before.deleted === 1 ? "delete" : right, actor);
     const record = earlierState(resource, before, values, actor);
     this.#checkRestore(resource, before, { ...record, deleted: 0 }, actor);
     const placed = before.deleted === 1 ? undefined : before;
@@ -257,11 +276,16 @@ export class RecordWriter {
   allows(resource: Resource, rid: number, right: Right, actor: Actor): boolean {
     if (isSubResource(resource))
       return this.makeContext(resource, this.current(resource, rid), actor).allows("change");
-    const condition = (right === "change" ? changeable : deletable)(resource, actor);
-    const allowed = compile(condition, plan(this.resources, resource, actor));
-    const { text, args } = join("and", [clause("t.rid = ?", [rid]), allowed]);
-    return this.#validator.exists(`SELECT 1 FROM ${resource.table} AS t WHERE ${text}`, ...args);
+    return hasRight(this.#reader(actor), resource, rid, right);
   }
+
+  /** @throws Problem forbidden, which names whom to ask */
+  require(resource: Resource, rid: number, right: Right, actor: Actor): void {
+    if (!isSubResource(resource)) requireRight(this.#reader(actor), resource, rid, right);
+    else if (!this.allows(resource, rid, right, actor)) throw forbidden();
+  }
+
+  #reader = (actor: Actor): ReadContext => ({ query: this.statements, resources: this.resources, actor });
 
   /** Context of the rules of a sub-resource. */
   makeContext(resource: SubResource, record: StoredRecord, actor: Actor): SubResourceContext {

@@ -7,7 +7,7 @@ import { selectVisible } from "../model/plan.ts";
 import type { Sql } from "../model/operator.ts";
 import { API_ROOT } from "../model/resource.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { hasStock } from "../resources/stock.ts";
+import { hasStock } from "../model/access.ts";
 import { EXPIRING, LOW, type StockView } from "../resources/stock-views.ts";
 import type { RecordFilter } from "./record-events.ts";
 import { openStore, type Store } from "./store.ts";

@@ -5,7 +5,7 @@ import { fieldProblem, invalidField, addUnknown } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { grant, OWNERS_ONLY } from "../resources/grant.ts";
 import { type Kind, resolvePerson } from "./people.ts";
-import { forbidden, type RecordWriter } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
 
 type Rights = { view: boolean; change: boolean; delete: boolean };
 interface Entry {
@@ -88,7 +88,7 @@ export class Sharing {
     actor: Actor,
   ): void {
     const { writer } = this;
-    if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
+    writer.require(resource, rid, "change", actor);
     const giver = {
       mayDelete: writer.allows(resource, rid, "delete", actor),
       isOwner: actor.superuser || writer.current(resource, rid).owner === actor.user,

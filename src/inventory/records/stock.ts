@@ -8,7 +8,8 @@ import { addAmounts, convertAmount, convertibleUnits, formatAmount, unitSymbol }
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { chooseSlots, readSpaces } from "./fill-slots.ts";
-import { forbidden, type RecordWriter } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import type { Right } from "./rights.ts";
 import type { Store } from "./store.ts";
 
 /** Consuming, refilling, dividing and thawing stock, each within a batch that the caller opens. All throw a Problem. */
@@ -21,7 +22,10 @@ export interface StockItem {
 /** Statuses that follow the amount; others are not changed. */
 const AMOUNT_STATUSES = new Set(["AVAILABLE", "LOW", "EMPTY"]);
 
-function chooseStatus({ status, minimum_amount: minimum }: StoredRecord, amount: number): JsonObject {
+function chooseStatus(
+  { status, minimum_amount: minimum }: StoredRecord,
+  amount: number,
+): { status?: string } {
   if (!AMOUNT_STATUSES.has(String(status))) return {};
   const isLow = minimum !== null && amount < Number(minimum);
   return { status: amount === 0 ? "EMPTY" : isLow ? "LOW" : "AVAILABLE" };
@@ -41,7 +45,7 @@ export interface GivenAmount {
   unit?: string | undefined;
 }
 
-/** A record with an amount, which the actor may change, and its unit: "" if it has none that the actor may view. */
+/** A record with an amount, and its unit: "" if it has none that the actor may view. */
 interface Measured {
   record: StoredRecord;
   unit: string;
@@ -72,19 +76,20 @@ const describeUnits = (unit: string): string =>
     ? "The record has no unit. Leave the unit out, or set that of the record first."
     : `The record is measured in ${unitSymbol(unit)}. Choices: ${convertibleUnits(unit).join(", ")}.`;
 
-/** @throws Problem permission_denied */
+/** @throws Problem forbidden */
 function findMeasured(
   store: Store,
   writer: RecordWriter,
   { resource, rid }: StockItem,
+  right: Right,
   actor: Actor,
 ): Measured {
-  if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
+  writer.require(resource, rid, right, actor);
   const [{ unit__name: unit }] = store.reader.values(resource, ["unit__name"], actor, [rid]);
   return { record: writer.current(resource, rid), unit: String(unit ?? "") };
 }
 
-/** Withdraws an amount. */
+/** Withdraws an amount, for actors who may use the record. */
 export function consume(
   store: Store,
   writer: RecordWriter,
@@ -92,10 +97,9 @@ export function consume(
   given: GivenAmount,
   actor: Actor,
 ): void {
-  const measured = findMeasured(store, writer, item, actor);
+  const measured = findMeasured(store, writer, item, "use", actor);
   const left = amountAfter(measured, given, -1);
-  const body = { amount: left, ...chooseStatus(measured.record, left) };
-  writer.update(item.resource, item.rid, body, "merge", actor);
+  writer.use(item.resource, item.rid, { amount: left, ...chooseStatus(measured.record, left) }, actor);
 }
 
 /** Adds an amount, of a new lot if one is given. */
@@ -106,16 +110,17 @@ export function refill(
   { amount, unit, ...values }: JsonObject & GivenAmount,
   actor: Actor,
 ): void {
-  const measured = findMeasured(store, writer, item, actor);
+  const measured = findMeasured(store, writer, item, "change", actor);
   const sum = amountAfter(measured, { amount, unit }, 1);
   const body = { ...values, amount: sum, ...chooseStatus(measured.record, sum) };
   writer.update(item.resource, item.rid, body, "merge", actor);
 }
 
-/** Counts one more cycle of freezing and thawing. */
-export function thaw(store: Store, writer: RecordWriter, item: StockItem, actor: Actor): void {
-  const { freeze_thaw_count: count } = findMeasured(store, writer, item, actor).record;
-  writer.update(item.resource, item.rid, { freeze_thaw_count: Number(count) + 1 }, "merge", actor);
+/** Counts one more cycle of freezing and thawing, for actors who may use the record. */
+export function thaw(writer: RecordWriter, { resource, rid }: StockItem, actor: Actor): void {
+  writer.require(resource, rid, "use", actor);
+  const { freeze_thaw_count: count } = writer.current(resource, rid);
+  writer.use(resource, rid, { freeze_thaw_count: Number(count) + 1 }, actor);
 }
 
 export interface Division {
@@ -151,7 +156,7 @@ export function divide(
   actor: Actor,
 ): number[] {
   const { resource, rid } = item;
-  const measured = findMeasured(store, writer, item, actor);
+  const measured = findMeasured(store, writer, item, "change", actor);
   const { record } = measured;
   const each = amount === undefined ? null : readEach(measured, { amount, unit });
   // Untracked amounts stay untracked.

@@ -1,15 +1,17 @@
-import type { Actor } from "../model/access.ts";
+import { type Actor, hasStock } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import { changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
+import { BOOKKEEPING, changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
 import type { Batch, Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
+import type { Right } from "./rights.ts";
 import type { Statements } from "./statements.ts";
 import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
+import { USED_FIELDS } from "../resources/stock.ts";
 
 /** Deletion is undone by `markDeleted` and `restoreValues`, never as a value. Who deleted a record when is lost. */
 const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
@@ -38,10 +40,16 @@ export class Undo {
     if (this.updates.revert(all, actor) || this.annotations.revert(all, actor)) return;
     const records = [...Map.groupBy(all, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
     const moved = records.map(([{ resource, rid }]) => [resource, rid] as const);
-    this.writer.rearrange(moved, () => this.#undoRecords(records, force, actor));
+    const isOwn = this.#isAuthor(row, actor);
+    this.writer.rearrange(moved, () => this.#undoRecords(records, force, isOwn, actor));
   }
 
-  #undoRecords(records: readonly Change[][], force: boolean, actor: Actor): void {
+  #isAuthor(row: number, actor: Actor): boolean {
+    const text = "SELECT 1 FROM record_batch WHERE rid = ? AND user_rid = ?";
+    return this.statements.get({ text, args: [row, actor.user] }) !== null;
+  }
+
+  #undoRecords(records: readonly Change[][], force: boolean, isOwn: boolean, actor: Actor): void {
     const refusals = new Map<number, Problem>();
     const attempt = (index: number, work: () => void): void => {
       try {
@@ -59,7 +67,7 @@ export class Undo {
         const lost = force ? [] : changedSince(changes, now);
         if (lost.length > 0)
           throw new Problem("conflict", `${resource.name} ${now.id} was changed later (${lost.join(", ")}).`);
-        this.#takeBack(changes, now, actor);
+        this.#takeBack(changes, now, isOwn ? rightToUndo(changes, now) : "change", actor);
       });
     if (refusals.size === 0)
       for (const [index, [{ resource, rid }]] of records.entries())
@@ -75,8 +83,9 @@ export class Undo {
     const changes = this.history.changes(row, CHECK_SIZE);
     if (changes.length === 0) return "The records no longer exist.";
     const records = [...Map.groupBy(changes, ({ resource, rid }) => `${resource.name} ${rid}`).values()];
+    const isOwn = this.#isAuthor(row, actor);
     // Not revealed: whether there are records that the actor may not view.
-    if (isPartlyVisible || !records.every((each) => this.#mayUndo(each, actor)))
+    if (isPartlyVisible || !records.every((each) => this.#mayUndo(each, isOwn, actor)))
       return "You do not have permission to undo this batch.";
     const changed = records.filter((each) => changedSince(each, this.#stored(each)).length > 0);
     if (changed.length === 0) return null;
@@ -86,9 +95,10 @@ export class Undo {
       : `${String(after[resource.key] || after.id)} has been changed since.`;
   }
 
-  #mayUndo(changes: readonly Change[], actor: Actor): boolean {
+  #mayUndo(changes: readonly Change[], isOwn: boolean, actor: Actor): boolean {
     const [{ resource, rid, op, before }] = changes;
-    const right = op === "create" || "deleted" in (before ?? {}) ? "delete" : "change";
+    const change = isOwn ? rightToUndo(changes, this.#stored(changes)) : "change";
+    const right = op === "create" || "deleted" in (before ?? {}) ? "delete" : change;
     return this.#stored(changes).id !== undefined && this.writer.allows(resource, rid, right, actor);
   }
 
@@ -122,7 +132,7 @@ export class Undo {
     return keepsLocation ? values : { ...values, position: "" };
   }
 
-  #takeBack(changes: readonly Change[], now: StoredRecord, actor: Actor): void {
+  #takeBack(changes: readonly Change[], now: StoredRecord, right: Right, actor: Actor): void {
     const [{ resource, rid, op, before, after }] = changes;
     const wasLive = op !== "create" && (before?.deleted ?? after.deleted) === 0;
     const values = op === "create" ? {} : valuesBefore(changes);
@@ -130,8 +140,16 @@ export class Undo {
     // A record that is deleted again gets its values with that: its former slot may be another's now.
     if (!wasLive && now.deleted === 0) this.writer.markDeleted(resource, rid, actor, values);
     else if (wasLive && (differs || now.deleted === 1))
-      this.writer.restoreValues(resource, rid, values, actor);
+      this.writer.restoreValues(resource, rid, values, actor, right);
   }
+}
+
+/** Those who may use stock take back their own uses, unless the record was changed later. */
+function rightToUndo(changes: readonly Change[], now: StoredRecord): Right {
+  const names = changes.flatMap(({ before }) => Object.keys(before ?? { id: "" }));
+  const isUse =
+    hasStock(changes[0].resource) && names.every((name) => BOOKKEEPING.has(name) || USED_FIELDS.has(name));
+  return isUse && changedSince(changes, now).length === 0 ? "use" : "change";
 }
 
 /** The place of a record: the position means nothing without the location. */

@@ -1,4 +1,4 @@
-import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
+import { computed, flag, type Json, Shape, text, uuid } from "../model/field.ts";
 import { DETAILS_FORM, SHOWN_IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
 
 /** All signed-in users may view groups; administrators write them. */
@@ -25,6 +25,11 @@ export const group: Resource = {
       pattern: { expression: /^[^,]*$/, rule: "a name without commas" },
     }),
     description: text("Description.", SHOWN_IN_HEAD),
+    members_may: text(
+      "What members may do with each other's records: view; use (consume, thaw, take out, put back, move stock); change.",
+      { choices: ["view", "use", "change"], blank: false, write: "optional" },
+    ),
+    members_order: flag("Whether members may mark orders as ordered.", false),
     members: computed("Members. Bodies accept usernames, ids, or objects with either.", {
       shown: "extra",
       write: "optional",

@@ -1,5 +1,4 @@
 import { day, type Field, type FieldForm, flag, integer, number, reference, text } from "../model/field.ts";
-import type { Resource } from "../model/resource.ts";
 
 /** Fields of stock: the amount that is left, the supplier, the day of expiry. */
 
@@ -79,8 +78,8 @@ export const specimenStock = (): Record<string, Field> => ({
 
 export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });
 
-/** True if records have an amount that can be consumed. */
-export const hasStock = ({ fields }: Resource): boolean => "freeze_thaw_count" in fields;
+/** Fields that using stock changes; those who may use it take back what they did. */
+export const USED_FIELDS = new Set(["amount", "status", "freeze_thaw_count", "location", "position"]);
 
 const NON_NEGATIVE_FIELDS = ["amount", "minimum_amount", "price", "freeze_thaw_count"];
 

@@ -76,11 +76,25 @@ function GroupDialog(props: {
       initial={{
         name: group?.name ?? "",
         description: group?.description ?? "",
+        members_may: group?.members_may ?? "use",
+        members_order: group?.members_order ?? false,
         members: group ? listMembers(people, group.name) : [],
       }}
       fields={[
         { name: "name", label: "Group name", maxLength: 150, disabled: group?.name === SYSTEM_GROUP },
         { name: "description", label: "Description", optional: true },
+        {
+          name: "members_may",
+          label: "With each other’s records, members may",
+          kind: "select",
+          choices: [
+            { value: "view", name: "view them" },
+            { value: "use", name: "view and use them" },
+            { value: "change", name: "view, use and edit them" },
+          ],
+          hint: "Use: take amounts, take out, put back and move.",
+        },
+        { name: "members_order", label: "Members may order", kind: "checkbox" },
         {
           name: "members",
           label: "Members",

@@ -22,6 +22,8 @@ export interface User {
 
 export interface Group extends Named {
   description: string;
+  members_may: string;
+  members_order: boolean;
 }
 
 export type Identity = Answer<"GET /api/admin/identities">["results"][number];

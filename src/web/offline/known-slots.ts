@@ -57,5 +57,6 @@ const storedIn = ({ segment, id, name, barcode, version, position = "", ...known
   position,
   version,
   change: known.change === true,
+  use: known.use === true,
   waits: known.waits,
 });

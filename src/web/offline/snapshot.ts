@@ -34,6 +34,8 @@ export interface KnownRecord {
   grid?: Grid;
   /** True if the person may change it. */
   change?: true;
+  /** True if the person may use and move it. */
+  use?: true;
   /** Its move waits for the network. */
   waits?: true;
 }
@@ -109,7 +111,7 @@ async function readAll(
 
 function toRecord(segment: string, row: Row): KnownRecord {
   const { grid_rows: rows, grid_columns: columns, numbering, permissions } = row;
-  const { actions } = (permissions ?? {}) as { actions?: { change?: boolean } };
+  const { actions } = (permissions ?? {}) as { actions?: { change?: boolean; use?: boolean } };
   return {
     segment,
     id: String(row.id),
@@ -121,6 +123,7 @@ function toRecord(segment: string, row: Row): KnownRecord {
     equipment: (row.equipment ?? null) as string | null,
     room: [row.place__building, row.place__room].filter(Boolean).join(" "),
     ...(actions?.change ? { change: true as const } : {}),
+    ...(actions?.use ? { use: true as const } : {}),
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
 }

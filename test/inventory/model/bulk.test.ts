@@ -141,7 +141,7 @@ describe("bulk changes by a filter", () => {
       id: IDS.shelf,
       status: 403,
       code: "forbidden",
-      message: "You do not have permission to perform this action.",
+      message: "You do not have permission to perform this action. Ask admin.",
     });
     expect(await labels()).toEqual(["Box a|", "Box b|", "Box c|", "Box d|"]);
     expect((await ask("PATCH", "locations/?can_change=true", { description: "mine" })).status).toBe(200);

@@ -121,6 +121,8 @@ test("references reach only id, username and full name of an account", () => {
     "id",
     "name",
     "description",
+    "members_may",
+    "members_order",
   ]);
 });
 
