@@ -218,6 +218,7 @@ describe("every operation responds as documented:", () => {
     await call(service, "GET", "/corpus");
     await call(service, "GET", "/corpus", { query: "?x" });
     await call(waiting, "GET", "/corpus");
+    await call(service, "GET", "/counts");
     await call(service, "GET", "/proteins", { query: "?query=P53_HUMAN" });
     await call(service, "GET", "/proteins", { query: "?query=human&limit=0" });
     for (const name of ["P04637", "P00000"]) await call(service, "GET", "/proteins/{accession}", { name });

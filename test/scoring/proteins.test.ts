@@ -87,3 +87,16 @@ test("the jobs of a protein are found by an index, whatever the number of jobs",
   jobsOfProtein(explaining, { sequence: P53, owner: "user ana", limit: 5 });
   expect(plans).toEqual(["SEARCH job USING INDEX job_protein (<expr>=? AND <expr>=?)"]);
 });
+
+test("a result as JSON has one of its matches on request", async () => {
+  const id = await score(ANA, { patterns: ["F...W", "W..L", "S.{3}S"] });
+  const readResult = async (query = "") => (await service.ask("GET", `/jobs/${id}/result${query}`)).json;
+  const { patterns, ...rest } = await readResult();
+  const numbered = patterns.flatMap((pattern: { matches: object[] }) =>
+    pattern.matches.map((match) => ({ ...pattern, matches: [match] })),
+  );
+  expect(numbered.length).toBeGreaterThan(3);
+  for (const [i, pattern] of numbered.entries())
+    expect(await readResult(`?match=${i + 1}`)).toEqual({ ...rest, patterns: [pattern] });
+  expect((await readResult(`?match=${numbered.length + 1}`)).patterns).toEqual([]);
+});

@@ -363,7 +363,7 @@ export const ResultParameters = Type.Object({
   match: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
+      description: "For JSON and alignments: only this match, from 1 over all patterns.",
     }),
   ),
   // Without examples, since filters are only for tables, and JSON is the default.

@@ -122,7 +122,7 @@ async function resultResponse(
     Vary: "Accept",
   };
   const { handlers } = options;
-  if (format === "json" || format === "xml") {
+  if ((format === "json" && match === undefined) || format === "xml") {
     const result = (await readResult(options, id, format)) ?? throwNotFinished(handlers.job(id));
     const [head, tail] = STORED_FORMATS[format];
     const gzip = isSentInGzip(result, request);

@@ -1,3 +1,4 @@
+import type { Prediction } from "../../motif/index.ts";
 import { encodePrediction } from "../prediction/encode-prediction.ts";
 import { PREDICTION_NAMESPACE } from "../prediction/con-score-prediction.ts";
 import { escapeAttribute, XML_DECLARATION } from "../../platform/xml-text.ts";
@@ -25,15 +26,32 @@ export const STORED_FORMATS = {
   xml: [`${XML_DECLARATION}\n`, "\n"],
 } as const;
 
+/** The prediction with one of its matches, from 1 over all patterns, and its pattern. */
+function withOneMatch(prediction: Prediction, number: number): Prediction {
+  let before = 0;
+  const patterns = prediction.patterns.flatMap((pattern) => {
+    const matches = pattern.matches.slice(number - 1 - before, number - before);
+    const isHere = number > before && matches.length > 0;
+    before += pattern.matches.length;
+    return isHere ? [Object.assign({}, pattern, { matches })] : [];
+  });
+  return { ...prediction, patterns };
+}
+
 export const DOCUMENT_FORMATS = {
   json: {
     title: "JSON",
     contentType: "application/json",
     aliases: [],
     extension: "json",
-    sentence: "The whole prediction, and the names of the query.",
-    print: ({ identifier, protein, provenance, prediction }) =>
-      JSON.stringify({ identifier, protein: protein ?? null, provenance, ...prediction }),
+    sentence: "The whole prediction, and the names of the query; `match` leaves out all other matches.",
+    print: ({ identifier, protein, provenance, prediction }, match) =>
+      JSON.stringify({
+        identifier,
+        protein: protein ?? null,
+        provenance,
+        ...(match === undefined ? prediction : withOneMatch(prediction, match)),
+      }),
   },
   stockholm: {
     title: "Stockholm",

@@ -1,23 +1,32 @@
+import { useMemo } from "preact/hooks";
+import type { PatternScores } from "../../motif/index.ts";
+import type { StructureModel } from "../../scoring/index.ts";
 import { href } from "../address.ts";
-import { LinkButton } from "../components/button.tsx";
 import { ErrorBanner } from "../components/banner.tsx";
+import { LinkButton } from "../components/button.tsx";
+import { DataLink } from "../components/data-link.tsx";
 import { Empty } from "../components/empty.tsx";
-import { PageHead } from "../components/layout.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize } from "../format.tsx";
-import { definePage, useParams, useTitle } from "../page.tsx";
-import { ApiError, call, type Answer } from "../request.ts";
+import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { GeneRecords } from "../inventory/gene-records.tsx";
+import { ApiError } from "../request.ts";
+import { CladeView } from "../score/clade-view.tsx";
+import { type Protein, type ProteinMatch, readProtein, useScored } from "../score/protein.ts";
 import { ProteinIdentity, proteinTitle } from "../score/protein-identity.tsx";
+import { ProteinAnswer, ProteinMatches } from "../score/protein-matches.tsx";
+import { ProteinRecent } from "../score/protein-recent.tsx";
 import { findProteins, ProteinList } from "../score/protein-search.tsx";
-
-/** A protein with what is known about it. */
-type Protein = Answer<"GET /api/scoring/proteins/:accession">;
+import type { NumberedMatch, Result } from "../score/result.ts";
+import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
+import { parseSpan } from "../score/track-geometry.ts";
+import { ProteinTracks } from "../score/tracks.tsx";
+import { Variants } from "../score/variants.tsx";
 
 function ProteinPage() {
   const { accession = "" } = useParams();
-  const found = useLoaded(accession, (signal) =>
-    call("GET /api/scoring/proteins/:accession", { params: { accession }, signal }),
-  );
+  const found = useLoaded(accession, (signal) => readProtein(accession, signal));
   const title = found.value ? proteinTitle(found.value.protein) : accession;
   useTitle(`${title}, protein`);
   const isUnknown = found.error instanceof ApiError && found.error.status === 404;
@@ -28,13 +37,24 @@ function ProteinPage() {
         crumbs={[{ name: "Proteins", href: href("/proteins") }]}
         actions={found.value && <Actions accession={accession} />}
       >
-        <ProteinIdentity of={found.value?.protein} />
+        <ProteinIdentity of={found.value?.protein} isHere structures={listStructures(found.value)} />
         {found.value && <Facts of={found.value} />}
       </PageHead>
-      {isUnknown ? <Unknown accession={accession} /> : <Loaded of={found}>{() => null}</Loaded>}
+      {isUnknown ? (
+        <Unknown accession={accession} />
+      ) : (
+        <Loaded of={found}>{(protein) => <ProteinView of={protein} />}</Loaded>
+      )}
     </>
   );
 }
+
+/** Entries of the PDB that links lead to. */
+const MAX_STRUCTURES = 4;
+
+/** Structures of known motifs of the protein. */
+const listStructures = (of: Protein | undefined): string[] =>
+  [...new Set(of?.features.flatMap(({ structures = [] }) => structures))].slice(0, MAX_STRUCTURES);
 
 const Actions = ({ accession: protein }: { accession: string }) => (
   <>
@@ -49,9 +69,101 @@ const Actions = ({ accession: protein }: { accession: string }) => (
 
 const Facts = ({ of: { protein, corpus } }: { of: Protein }) => (
   <>
-    {protein.entryName && `${protein.entryName}, `}
     {pluralize(protein.length, "residue")}, in {corpus.name} ({pluralize(corpus.sequences, "protein")}).
   </>
+);
+
+function ProteinView({ of }: { of: Protein }) {
+  const [query] = useQuery();
+  const scored = useScored(of, query.get("match"));
+  const { jobs, matches, byJob, selected, shown, error } = scored;
+  const structure = useStructure(selected?.job ?? null);
+  return (
+    <div class="stack">
+      <ProteinAnswer {...{ of, matches }} />
+      {error !== undefined && <ErrorBanner error={error} retry={scored.reload} />}
+      <ProteinPicture {...{ of, matches, selected }} result={shown?.result} pLddt={readPLddt(structure)} />
+      <div class="with-panel">
+        <div class="stack">
+          {selected && <ProteinMatches {...{ jobs }} matches={matches!} selected={selected.key} />}
+          {selected && shown && shown.match.homologs > 0 && (
+            <CladeView key={selected.key} result={shown.result} match={shown.match} />
+          )}
+          <ProteinRecent {...{ of, byJob }} />
+        </div>
+        <div class="stack">
+          {selected && shown && (
+            <Structure
+              key={selected.job}
+              job={{ id: selected.job, mayChange: true }}
+              of={structure}
+              result={shown.result}
+              match={shown.match}
+            />
+          )}
+          {jobs.length > 0 && <Variants job={{ id: jobs[0].id, variant: null }} />}
+          <GeneRecords gene={of.protein.gene} />
+          {of.features.length === 0 && <NoFeatures />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The lane of all scored matches. */
+const SCORED = { name: "Scored matches", expression: "", matches: [] } as unknown as PatternScores;
+
+/** A match in the tracks, numbered as in the table. */
+const toMark = (match: ProteinMatch, i: number): NumberedMatch =>
+  Object.assign({}, match, { number: i + 1, pattern: SCORED, atHomologs: [] }) as unknown as NumberedMatch;
+
+/** Features, predictions and matches along the protein; conservation once a match is loaded. */
+function ProteinPicture(props: {
+  of: Protein;
+  matches: readonly ProteinMatch[] | undefined;
+  selected: ProteinMatch | undefined;
+  result: Result | undefined;
+  pLddt: StructureModel["pLddt"];
+}) {
+  const { of, matches = [], selected, result, pLddt } = props;
+  const { protein, sequence, disorder, order, features } = of;
+  const [query, setQuery] = useQuery();
+  const marks = useMemo(() => matches.map(toMark), [matches]);
+  const tracked = useMemo(
+    () => ({
+      queryLength: protein.length,
+      homologs: result?.homologs ?? [],
+      patterns: [SCORED],
+      alignment: {
+        query: sequence,
+        disorder,
+        order,
+        conservation: result?.alignment.conservation ?? [],
+      },
+    }),
+    [of, result],
+  );
+  return (
+    <ProteinTracks
+      result={tracked}
+      matches={marks}
+      known={features}
+      fileName={protein.accession}
+      span={parseSpan(query, protein.length)}
+      pLddt={pLddt}
+      selected={selected && marks[matches.indexOf(selected)]}
+      onSelect={(number) => setQuery({ match: matches[number - 1].key }, { replace: true })}
+      onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
+    />
+  );
+}
+
+const NoFeatures = () => (
+  <Card title="Features">
+    <p>
+      No domains, modifications or known motifs of this protein are imported. <DataLink />
+    </p>
+  </Card>
 );
 
 /** Offers proteins with similar names. */

@@ -28,7 +28,7 @@ import { answer, best, listMatches, type Result, VERDICT_ORDER, readResult } fro
 import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
-import { centred, contains, countResidues, type Span } from "../score/track-geometry.ts";
+import { centred, contains, countResidues, parseSpan } from "../score/track-geometry.ts";
 import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { QueryWarning } from "../score/query-warning.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
@@ -243,12 +243,6 @@ const scoreAddress =
       class: patterns.flatMap(({ name }) => name ?? []),
       pattern: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
     });
-
-function parseSpan(query: URLSearchParams, length: number): Span {
-  const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
-  const isSpan = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && to > from && to <= length;
-  return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
-}
 
 const makeCall = (job: Job, result: Result) => ({
   ...makeRequest(job, result),

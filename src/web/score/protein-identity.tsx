@@ -26,16 +26,28 @@ export const shortJobTitle = ({ protein, identifier }: Pick<Job, "identifier" | 
     ? [protein.gene ?? protein.accession, protein.organism].filter(Boolean).join(", ")
     : identifier || "protein";
 
-/** Gene, species and accession below a heading, with links to databases that know the accession. */
-export function ProteinIdentity({ of }: { of: ProteinObject | null | undefined }) {
+/** Gene, species and accession below a heading, with links to its page and to databases that know it. */
+export function ProteinIdentity(props: {
+  of: ProteinObject | null | undefined;
+  /** True on the page of the protein. */
+  isHere?: boolean;
+  /** Entries of the PDB with the protein. */
+  structures?: readonly string[];
+}) {
+  const { of, isHere = false, structures = [] } = props;
   if (!of) return null;
-  const { gene, organism, accession } = of;
-  const databases = databaseLinks(accession);
+  const { gene, organism, accession, entryName } = of;
+  const entries = structures.map((id): [string, string] => [`PDB ${id}`, `${PDB}${id}`]);
+  const databases = [...databaseLinks(accession), ...entries];
   return (
     <p class="identity">
       {gene && <b>{gene}</b>}
       {organism && <i>{organism}</i>}
-      <a href={proteinHref(of)}>{accession}</a>
+      {isHere ? (
+        <span>{[accession, entryName].filter(Boolean).join(", ")}</span>
+      ) : (
+        <a href={proteinHref(of)}>{accession}</a>
+      )}
       {databases.map(([name, address]) => (
         <a key={name} href={address}>
           {name}
@@ -63,6 +75,7 @@ export function ProteinCell({ identifier, of }: { identifier: string; of: Protei
   );
 }
 
+const PDB = "https://www.rcsb.org/structure/";
 /** Accession of UniProtKB, https://www.uniprot.org/help/accession_numbers */
 const UNIPROT = /^(?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})$/;
 

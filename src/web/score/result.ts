@@ -20,9 +20,9 @@ import { call } from "../request.ts";
 
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
 export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
-/** @throws ApiError */
-export const readResult = (id: string, signal: AbortSignal): Promise<Result> =>
-  call("GET /api/scoring/jobs/:id/result", { params: { id }, signal }).then((result) =>
+/** @param match the only match that is wanted; undefined for all @throws ApiError */
+export const readResult = (id: string, signal: AbortSignal, match?: number): Promise<Result> =>
+  call("GET /api/scoring/jobs/:id/result", { params: { id }, query: { match }, signal }).then((result) =>
     currentPrediction(result, result.protein?.organism),
   );
 

@@ -23,8 +23,8 @@ import type { Span } from "./track-geometry.ts";
 import { describeMatch, describeModel } from "./structure-words.ts";
 
 /** The structure model of a job's query. */
-export const useStructure = (job: string): Loadable<JobModel> =>
-  useLoaded(job, (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id: job }, signal }));
+export const useStructure = (job: string | null): Loadable<JobModel> =>
+  useLoaded(job, (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id: job! }, signal }));
 
 /** Confidences of a predicted model. */
 export const readPLddt = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>

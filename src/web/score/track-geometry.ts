@@ -14,6 +14,13 @@ export function clamped(from: number, residues: number, length: number): Span {
   return { from: first, to: first + count - 1 };
 }
 
+/** The span that an address asks for, else the whole protein. */
+export function parseSpan(query: URLSearchParams, length: number): Span {
+  const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
+  const isSpan = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && to > from && to <= length;
+  return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
+}
+
 export const countResidues = ({ from, to }: Span): number => to - from + 1;
 
 export const contains = (span: Span, { from, to }: Span): boolean => from >= span.from && to <= span.to;

@@ -28,42 +28,20 @@ const CONFIDENT_PLDDT = 0.7;
 /** pLDDT of a structure model per residue, 0 to 100; null without one. */
 type Confidences = readonly (number | null)[] | null;
 
+/** A result, or as much of one as the tracks show. */
+export interface TrackedProtein extends Pick<Result, "queryLength" | "patterns"> {
+  homologs: readonly unknown[];
+  alignment: Pick<Result["alignment"], "query" | "disorder" | "order" | "conservation"> | undefined;
+}
+
 /** The data along a protein, from top to bottom; the confidences of a model replace the predicted ones. */
 export function makeTracks(
-  { alignment, homologs, patterns }: Result,
+  { alignment, homologs, patterns }: TrackedProtein,
   matches: readonly NumberedMatch[],
   known: readonly Feature[] = [],
   pLddt: Confidences = null,
 ): Track[] {
-  const profiles: Track[] = [
-    {
-      kind: "bars",
-      choice: { key: "conservation", name: "Conservation", shown: true },
-      label: "Conservation",
-      note: pluralize(homologs.length, "homolog"),
-      values: alignment?.conservation,
-    },
-    {
-      kind: "prediction",
-      look: "disorder",
-      choice: { key: "disorder", name: "Disorder", shown: true },
-      label: "Disorder",
-      note: `0 to 1, line at ${DISORDER_THRESHOLD}`,
-      values: alignment?.disorder,
-      threshold: DISORDER_THRESHOLD,
-      title: `Predicted disorder of ${DISORDER_THRESHOLD} or more`,
-    },
-    {
-      kind: "prediction",
-      look: "order",
-      choice: { key: "plddt", name: pLddt ? "pLDDT of the model" : "Predicted pLDDT", shown: true },
-      label: pLddt ? "pLDDT of the model" : "Predicted pLDDT",
-      note: `0 to 100, line at ${100 * CONFIDENT_PLDDT}`,
-      values: pLddt?.map((value) => value && value / 100) ?? alignment?.order,
-      threshold: CONFIDENT_PLDDT,
-      title: `${pLddt ? "pLDDT" : "Predicted pLDDT"} of ${100 * CONFIDENT_PLDDT} or more`,
-    },
-  ];
+  const profiles = alignment ? profileTracks(alignment, homologs.length, pLddt) : [];
   const lanes = patterns.map((pattern): Track => {
     const lane = matches.filter((match) => match.pattern === pattern);
     const isHidden = lane.length === 0 && patterns.length > MAX_EMPTY;
@@ -75,8 +53,46 @@ export function makeTracks(
     };
     return isHidden ? { ...track, choice: EMPTY_LANES } : track;
   });
-  return [...(alignment ? profiles : []), ...featureTracks(known, alignment?.query ?? ""), ...lanes];
+  return [...profiles, ...featureTracks(known, alignment?.query ?? ""), ...lanes];
 }
+
+/** Values per residue; those that nothing is known of are left out. */
+const profileTracks = (
+  alignment: NonNullable<TrackedProtein["alignment"]>,
+  homologs: number,
+  pLddt: Confidences,
+): Track[] => {
+  const tracks: (Track & { values: readonly unknown[] })[] = [
+    {
+      kind: "bars",
+      choice: { key: "conservation", name: "Conservation", shown: true },
+      label: "Conservation",
+      note: pluralize(homologs, "homolog"),
+      values: alignment.conservation,
+    },
+    {
+      kind: "prediction",
+      look: "disorder",
+      choice: { key: "disorder", name: "Disorder", shown: true },
+      label: "Disorder",
+      note: `0 to 1, line at ${DISORDER_THRESHOLD}`,
+      values: alignment.disorder,
+      threshold: DISORDER_THRESHOLD,
+      title: `Predicted disorder of ${DISORDER_THRESHOLD} or more`,
+    },
+    {
+      kind: "prediction",
+      look: "order",
+      choice: { key: "plddt", name: pLddt ? "pLDDT of the model" : "Predicted pLDDT", shown: true },
+      label: pLddt ? "pLDDT of the model" : "Predicted pLDDT",
+      note: `0 to 100, line at ${100 * CONFIDENT_PLDDT}`,
+      values: pLddt?.map((value) => value && value / 100) ?? alignment.order,
+      threshold: CONFIDENT_PLDDT,
+      title: `${pLddt ? "pLDDT" : "Predicted pLDDT"} of ${100 * CONFIDENT_PLDDT} or more`,
+    },
+  ];
+  return tracks.filter(({ values }) => values?.length > 0);
+};
 
 /** A track for each group that has features. */
 const featureTracks = (known: readonly Feature[], sequence: string): Track[] =>
@@ -100,7 +116,7 @@ function describeTrack(track: Track, span: Span): string {
 }
 
 interface TracksProps {
-  result: Result;
+  result: TrackedProtein;
   pLddt: Confidences;
   matches: readonly NumberedMatch[];
   span: Span;

@@ -27,7 +27,7 @@ interface Variant {
 type Row = ComparedMatch & { variant: Variant };
 
 /** A form for variants of the protein of a job, and the matches that they change. */
-export function Variants({ job: { id, variant } }: { job: Job }) {
+export function Variants({ job: { id, variant } }: { job: Pick<Job, "id" | "variant"> }) {
   const [query, setQuery] = useQuery();
   const [text, setText] = useState("");
   const jobs = query.get("variants") ?? "";

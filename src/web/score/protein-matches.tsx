@@ -1,0 +1,97 @@
+import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { findVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
+import { href } from "../address.ts";
+import { Card } from "../components/layout.tsx";
+import { formatCount, pluralize } from "../format.tsx";
+import { useQuery } from "../page.tsx";
+import { placeText } from "./features.ts";
+import { Rows } from "./match-table.tsx";
+import { useMatchView } from "./match-view.ts";
+import { knownMotifs, type Protein, type ProteinJob, type ProteinMatch } from "./protein.ts";
+import { countVerdicts, shorten } from "./result.ts";
+import { findRegion } from "./scan.ts";
+
+/** Rows before "Show all". */
+const FIRST = 6;
+/** Known motifs that the headline names. */
+const NAMED = 4;
+const COLUMNS = ["motif", "start", "verdict", "kept", "overall_p"];
+
+/** What is known in the protein, and the best match that is not known. */
+export function ProteinAnswer(props: { of: Protein; matches: readonly ProteinMatch[] | undefined }) {
+  const { of, matches = [] } = props;
+  const known = knownMotifs(of);
+  const names = known.slice(0, NAMED).map((motif) => `${motif.name} at ${placeText(motif)}`);
+  const more = known.length > NAMED ? ` and ${formatCount(known.length - NAMED)} more` : "";
+  const best = matches.find((match) => findVerdict(match) !== "known instance");
+  return (
+    <div class="answer">
+      <p>
+        {known.length > 0
+          ? `${pluralize(known.length, "known motif")}: ${names.join(", ")}${more}.`
+          : "No motif is known in this protein."}
+      </p>
+      <small>
+        {matches.length > 0 && `${countVerdicts(matches)} `}
+        {best &&
+          `The best that is not known is ${best.motif} at ${best.start}–${best.end}, ${VERDICTS[findVerdict(best)].toLowerCase()}.`}
+        {props.matches?.length === 0 &&
+          "No match of it has been scored yet, or the results are not kept any more."}
+      </small>
+    </div>
+  );
+}
+
+/** The best scored matches of all results; a row chooses the match that the other cards show. */
+export function ProteinMatches(props: {
+  matches: readonly ProteinMatch[];
+  jobs: readonly ProteinJob[];
+  selected: string;
+}) {
+  const { matches, jobs, selected } = props;
+  const [query, setQuery] = useQuery();
+  const view = useMatchView(MATCH_TABLES.scan, matches);
+  const all =
+    jobs.length === 1 ? href(`/scan/${jobs[0].id}`) : href("/scans", { job: jobs.map(({ id }) => id) });
+  return (
+    <Card
+      title="Scored matches"
+      count={formatCount(matches.length)}
+      bare
+      actions={<a href={all}>{`All ${pluralize(matches.length, "match", "matches")}`}</a>}
+    >
+      <Rows
+        table={MATCH_TABLES.scan}
+        title="Scored matches"
+        caption="Scored matches"
+        {...{ view, selected }}
+        all={matches}
+        rowKey={({ key }) => key}
+        first={FIRST}
+        columns={COLUMNS}
+        own={{
+          motif: {
+            title: "Motif",
+            cell: (match) => (
+              <a
+                href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: match.key })}`}
+                aria-current={match.key === selected ? "true" : undefined}
+                onClick={(event) => {
+                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  setQuery({ match: match.key }, { replace: true });
+                }}
+              >
+                {match.motif}
+                <small class="second-line">
+                  {[`${match.start}–${match.end}`, findRegion(match)].filter(Boolean).join(", ")}
+                </small>
+              </a>
+            ),
+          },
+          start: { title: "Match", cell: ({ text }) => <code>{shorten(text, 12)}</code> },
+        }}
+      />
+    </Card>
+  );
+}
