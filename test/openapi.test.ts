@@ -78,6 +78,52 @@ test("the document is valid OpenAPI of less than 1 MB, without empty lists of re
   await SwaggerParser.validate(JSON.parse(text));
 });
 
+/** Segments of a path; those of parameters are null. */
+const segments = (path: string): (string | null)[] =>
+  path.split("/").map((part) => (part.startsWith("{") ? null : part));
+
+/** Pairs of paths that fit one address, of which neither is more concrete (OpenAPI 3.1, 4.8.8). */
+function findAmbiguous(found: readonly string[]): string[] {
+  const fits = (a: (string | null)[], b: (string | null)[]): boolean =>
+    a.length === b.length && a.every((part, i) => part === null || b[i] === null || part === b[i]);
+  const isConcreter = (a: (string | null)[], b: (string | null)[]): boolean =>
+    a.some((part, i) => part !== null && b[i] === null);
+  return found.flatMap((path, i) =>
+    found
+      .slice(i + 1)
+      .filter((other) => {
+        const [a, b] = [segments(path), segments(other)];
+        return fits(a, b) && isConcreter(a, b) === isConcreter(b, a);
+      })
+      .map((other) => `${path} ${other}`),
+  );
+}
+
+test("parts of the document are valid, without ambiguous paths, and name operations once", async () => {
+  expect(findAmbiguous(Object.keys(paths))).not.toEqual([]);
+  const inParts = new Set<string>();
+  for (const part of ["inventory", "scoring", "administration"]) {
+    const answer = await send("GET", `/docs/json?part=${part}`);
+    const selected = (await answer.json()) as Document & { paths: Paths };
+    const names = Object.values(listOperations(selected)).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect({ part, ambiguous: findAmbiguous(Object.keys(selected.paths)) }).toEqual({ part, ambiguous: [] });
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) inParts.add(name);
+    await SwaggerParser.validate(selected as never);
+  }
+  expect([...inParts]).toContainValues(["listNotesOfConsumable", "submitScoringJob", "listBackups"]);
+  const { status, headers } = await send("GET", "/docs/json?part=scoring");
+  const other = await send("GET", "/docs/json?part=inventory");
+  expect([status, headers.get("etag") === other.headers.get("etag")]).toEqual([200, false]);
+  const unknown = await send("GET", "/docs/json?part=farm");
+  expect([unknown.status, await unknown.json()]).toEqual([
+    400,
+    expect.objectContaining({ part: ["Must be one of: inventory, scoring, administration."] }),
+  ]);
+});
+
 test("names of operations are unique and do not change", () => {
   const names = listed.map(
     ({ method, path, operation: { operationId } }) => `${operationId} ${method} ${path}\n`,

@@ -60,7 +60,7 @@ import {
   publicUrlOptions,
   scoringOptions,
 } from "./options.ts";
-import { TAGS } from "./tags.ts";
+import { DOCUMENT_PARTS, TAGS } from "./tags.ts";
 import { prepareReminders } from "./reminders.ts";
 import { prepareWebhooks } from "./webhooks.ts";
 
@@ -285,6 +285,7 @@ async function makeAnswer(
       version: VERSION,
       introduction: INTRODUCTION,
       tags: TAGS,
+      parts: DOCUMENT_PARTS,
       page: (request, document) => renderReferencePage(request, document, pageContext(request)),
       findBase: (request) =>
         findBasePath(request, reach) === "" && config.public_url === "" ? "" : findBaseUrl(request, reach),

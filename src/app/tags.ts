@@ -1,4 +1,5 @@
-import { PEOPLE, RESOURCES } from "../inventory/index.ts";
+import { LISTS, makeNouns, PEOPLE, RESOURCES } from "../inventory/index.ts";
+import type { DocumentPart } from "../platform/openapi-part.ts";
 
 /** The resources of the API reference that are not lists of the inventory. */
 const OTHER_TAGS: Readonly<Record<string, string>> = {
@@ -61,3 +62,27 @@ export const TAGS = [
   })),
   ...Object.entries(OTHER_TAGS).map(([name, description]) => ({ name, description })),
 ];
+
+/** Nouns of the lists under a heading of the overview; the others are for clients of LabID. */
+const CORE_LISTS = Object.fromEntries(
+  RESOURCES.filter(({ segment }) => LISTS[segment]?.section !== undefined).map((resource) => [
+    resource.segment,
+    makeNouns(resource),
+  ]),
+);
+const isOtherList = (path: string): boolean =>
+  RESOURCES.some(({ segment }) => !(segment in CORE_LISTS) && `${path}/`.startsWith(`/api/v2/${segment}/`));
+/** History and restoration of one annotation, note or grant, which few programs need. */
+const isPastOfPart = (path: string): boolean => /\{(sub_id|grant)\}\/\w/.test(path);
+const isInventory = (path: string): boolean => path.startsWith("/api/v2");
+const isScoring = (path: string): boolean => /^\/(api\/scoring|soap)\b/.test(path);
+
+/** Parts of the document for generators of clients. */
+export const DOCUMENT_PARTS: Readonly<Record<string, DocumentPart>> = {
+  inventory: {
+    holds: (path) => isInventory(path) && !isOtherList(path) && !isPastOfPart(path),
+    lists: CORE_LISTS,
+  },
+  scoring: { holds: isScoring },
+  administration: { holds: (path) => !isInventory(path) && !isScoring(path) },
+};

@@ -8,14 +8,19 @@ export const openapi: Command = {
   name: "openapi",
   summary: "Print the OpenAPI document of the REST API, as /docs/json serves it.",
   settings: [],
-  example: "labd openapi > openapi.json",
+  flags: {
+    "--part inventory|scoring|administration": "Only this part, for generators of clients.",
+  },
+  example: "labd openapi --part inventory > openapi.json",
   async run(call) {
     // The document is generated from the routes, which need an open service.
     const directory = mkdtempSync(join(tmpdir(), "labd-openapi-"));
     const { config } = call.configuration();
     const service = await open({ ...config, data_dir: directory, workers: 1, log: "off" });
     try {
-      const response = await service.answer(new Request("http://localhost/docs/json"));
+      const part = call.value("--part");
+      const query = part === undefined ? "" : `?part=${part}`;
+      const response = await service.answer(new Request(`http://localhost/docs/json${query}`));
       await call.print(await response.text());
     } finally {
       await service.close();

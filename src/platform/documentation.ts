@@ -1,10 +1,13 @@
 import { filterPaths, registerSchemaPath } from "@elysiajs/swagger/utils";
 import { type AnyElysia, Elysia } from "elysia";
+import { Type } from "typebox";
 import type { DeclaredInput } from "./declared-input.ts";
 import { Components } from "./openapi-components.ts";
+import { type DocumentPart, selectPart } from "./openapi-part.ts";
 import type { OpenApi, Operation, Parameter } from "./openapi.ts";
 import { SECURITY_SCHEMES } from "./security-schemes.ts";
-import { capitalized } from "./words.ts";
+import { bodySchema, oneOf, parse } from "./schema.ts";
+import { camelCase } from "./words.ts";
 
 export interface Documentation {
   version: string;
@@ -12,6 +15,8 @@ export interface Documentation {
   introduction: string;
   /** Resources by the first parts of their paths, in the order in which they are shown. */
   tags: readonly { name: string; description: string }[];
+  /** Parts of the document that `?part=` selects, by name. */
+  parts?: Readonly<Record<string, DocumentPart>>;
   /** The address of the service where it is not that of the document; else empty. */
   findBase?: (request: Request) => string;
   /** The reference for people, from the document. */
@@ -21,33 +26,38 @@ export interface Documentation {
 const PATH = "/docs";
 const JSON_PATH = `${PATH}/json`;
 /** Behind a trusted proxy a client chooses the address, and so how many documents there are. */
-const MAX_DOCUMENTS = 4;
+const MAX_DOCUMENTS = 8;
 
-/** The served document: megabytes, made once for each address of the service. */
+/** The served document: megabytes, made once for each part and address of the service. */
 interface ServedDocument {
   text: string;
   tag: string;
 }
 
 /**
- * `/docs`, the reference for people, and `/docs/json`, OpenAPI for programs: both from the routes of `app`, which are read
+ * `/docs`, the reference for people, and `/docs/json`, OpenAPI for programs, whole or in parts: both from the routes of `app`, which are read
  * at the first request.
  */
 export function documentation(options: Documentation, app: AnyElysia) {
   const served = new Map<string, ServedDocument>();
   let made: OpenApi | undefined;
   const document = (): OpenApi => (made ??= describe(options, app));
-  const serve = (base: string): ServedDocument => {
-    const known = served.get(base);
+  const { parts = {} } = options;
+  const parameters = bodySchema({ part: Type.Optional(oneOf(Object.keys(parts), "Part.")) });
+  const serve = (base: string, part?: string): ServedDocument => {
+    const key = JSON.stringify([base, part]);
+    const known = served.get(key);
     if (known) return known;
-    const text = JSON.stringify({ ...document(), servers: [{ url: base || "/" }] });
+    const selected = part === undefined ? document() : selectPart(document(), parts[part]);
+    const text = JSON.stringify({ ...selected, servers: [{ url: base || "/" }] });
     const result = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
-    if (served.size < MAX_DOCUMENTS) served.set(base, result);
+    if (served.size < MAX_DOCUMENTS) served.set(key, result);
     return result;
   };
   const plugin = new Elysia({ name: "documentation" }).get(
     JSON_PATH,
-    ({ request }) => answer(request, serve(options.findBase?.(request) ?? "")),
+    ({ request, query }) =>
+      answer(request, serve(options.findBase?.(request) ?? "", parse(parameters, query).part)),
     HIDE,
   );
   const { page } = options;
@@ -94,15 +104,6 @@ function shared(given: object, components: Components): object {
     ...(parameters ? { parameters } : {}),
   };
 }
-
-/** `Get a note of a location` becomes `getNoteOfLocation`. */
-const camelCase = (summary: string): string =>
-  summary
-    .replace(/\(.*?\)/g, "")
-    .match(/[A-Za-z0-9]+/g)
-    ?.filter((word) => !["a", "an", "the"].includes(word))
-    .map((word, i) => (i === 0 ? word.toLowerCase() : capitalized(word)))
-    .join("") ?? "";
 
 /** The document of the routes of `app`. */
 function describe(options: Documentation, app: AnyElysia): OpenApi {

@@ -21,3 +21,12 @@ export function formatSize(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
   return `${power === 0 ? bytes : (bytes / 1000 ** power).toPrecision(3)} ${units[power]}`;
 }
+
+/** `Get a note of a location` becomes `getNoteOfLocation`. */
+export const camelCase = (summary: string): string =>
+  summary
+    .replace(/\(.*?\)/g, "")
+    .match(/[A-Za-z0-9]+/g)
+    ?.filter((word) => !["a", "an", "the"].includes(word))
+    .map((word, i) => (i === 0 ? word.toLowerCase() : capitalized(word)))
+    .join("") ?? "";

@@ -151,7 +151,7 @@ function collectionOperations(resource: RoutedResource) {
       summary: `Create ${one}`,
       description: "A list creates all its records or none; errors are listed for each.",
       parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
-      sends: () => content(creationSchema(DECLARED, resource)),
+      sends: () => content(newRecordsSchema(resource)),
       status: 201,
       returns: () => createdAnswer(resource),
       formats: RENDERED_CONTENT,
@@ -177,14 +177,25 @@ function createdAnswer(resource: RoutedResource) {
   return anyOf<JsonRecord>(`${schemaName(resource)}Created`, recordAnswer(DECLARED, resource), several);
 }
 
+/** The body of a creation: one record, or several. */
+function newRecordsSchema(resource: RoutedResource): TSchema {
+  const created = creationSchema(DECLARED, resource);
+  const { examples } = created as { examples?: object[] };
+  return Type.Union([created, Type.Array(created)], {
+    $id: `${schemaName(resource)}OrSeveral`,
+    examples: examples!,
+  });
+}
+
 const IDENTIFIED = Type.Object({ id: Type.String({ format: "uuid" }) }, { $id: "Identified" });
 const NUMBERED = Type.Object({ id: Type.Integer() }, { $id: "Numbered" });
 
-/** The body of a bulk change: objects with an id and the fields to change. */
+/** The body of a bulk change: objects with an id and the fields to change, or the fields for all records that the URL selects. */
 function updatesSchema(resource: RoutedResource): TSchema {
   const isUuid = resource.fields.id.kind === "uuid";
   const [example] = (creationSchema(DECLARED, resource) as { examples?: object[] }).examples!;
-  return Type.Array(Type.Intersect([isUuid ? IDENTIFIED : NUMBERED, changesSchema(DECLARED, resource)]), {
+  const changes = changesSchema(DECLARED, resource);
+  return Type.Union([Type.Array(Type.Intersect([isUuid ? IDENTIFIED : NUMBERED, changes])), changes], {
     $id: `${schemaName(resource)}Updates`,
     examples: [[{ id: exampleId(resource), ...example }]],
   });

@@ -43,12 +43,12 @@ const motifs = (item: string, description: string, maxItems = MAX_PATTERNS) =>
 export const evidenceFields = {
   ignoreFeatures: optional(Type.Boolean({ description: "Whether imported features are no evidence." })),
   ignoreClassModels: optional(Type.Boolean({ description: "Whether class models are left out." })),
+  // Without `default`: generators of clients would require the member.
   prior: optional(
     Type.Number({
-      description: "Share of true motifs among the matches, for the probability alone.",
+      description: `Share of true motifs among the matches, for the probability alone; ${PRIOR} by default.`,
       exclusiveMinimum: 0,
       exclusiveMaximum: 1,
-      default: PRIOR,
     }),
   ),
 };
