@@ -37,7 +37,7 @@ export interface FieldForm {
    */
   shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
   /** The presentation of values, unless the kind determines it. */
-  look?: "state" | "amount" | "expiry" | "code";
+  look?: "state" | "amount" | "expiry" | "code" | "link";
   /** Lists have it as a column only where it is chosen. */
   column?: false;
   /** Summaries of a record contain the field, such as the summary of a tube in a slot. */

@@ -3,7 +3,7 @@ import { makeExample } from "../../platform/openapi-example.ts";
 import { PAGE_POSITION } from "../../platform/page.ts";
 import { sentence } from "../../platform/words.ts";
 import { isProperty } from "./listing.ts";
-import { type Resource, type Resources, shownFields } from "./resource.ts";
+import { COMMON, isGuarded, type Resource, type Resources, shownFields } from "./resource.ts";
 import { makeNouns, perResource, schemaName, valueSchema } from "./schema.ts";
 
 /**
@@ -46,16 +46,23 @@ const isInstant = (resource: Resource, name: string): boolean => isProperty(reso
 /** Some fields of a record, also the hidden ones. Members with `__` are values of other records and annotations. */
 const partSchema = perResource((resources, resource) => {
   const names = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
-  const properties = names.map((name) => {
-    const shown = shownSchema(resources, resource, name);
-    const value = isInstant(resource, name)
-      ? anyOf(`${schemaName({ name })}Value`, shown, valueSchema(resources, resource, name, "flat"))
-      : shown;
-    return [name, Type.Optional(value)];
-  });
-  return Type.Object(Object.fromEntries(properties) as TProperties, {
+  const describe = (some: readonly string[]): TProperties =>
+    Object.fromEntries(
+      some.map((name) => {
+        const shown = shownSchema(resources, resource, name);
+        const value = isInstant(resource, name)
+          ? anyOf(`${schemaName({ name })}Value`, shown, valueSchema(resources, resource, name, "flat"))
+          : shown;
+        return [name, Type.Optional(value)];
+      }),
+    );
+  const isUsual = isGuarded(resource) && resource.fields.id.kind === "uuid";
+  const common = isUsual ? names.filter((name) => COMMON.has(name) && name !== "id").toSorted() : [];
+  const own = names.filter((name) => !common.includes(name));
+  return Type.Object(describe(own), {
     $id: `Partial${schemaName(resource)}`,
     description: "Named fields, or the flat form.",
+    ...(common.length > 0 ? { allOf: [Type.Object(describe(common), { $id: "PartialRecord" })] } : {}),
     // Not additionalProperties: many generators of clients leave out patterns of names, and would refuse the members.
     propertyNames: { anyOf: [{ enum: names }, { pattern: "__" }] },
   });

@@ -24,7 +24,9 @@ import { attachment } from "./attachment.ts";
 import { grant } from "./grant.ts";
 import { membership } from "./membership.ts";
 import { note } from "./note.ts";
+import { order } from "./order.ts";
 import { place } from "./place.ts";
+import { product } from "./product.ts";
 import { project } from "./project.ts";
 import { protocol } from "./protocol.ts";
 import { sample } from "./sample.ts";
@@ -55,6 +57,8 @@ const LABORATORY: readonly Resource[] = [
   assay,
   consumable,
   specimen,
+  product,
+  order,
   stocktake,
   sample,
   study,

@@ -7,7 +7,7 @@ export interface ListInWords {
   /** Application and model of its records, where annotation types may be for one list or refer to it. */
   model?: string;
   /** Heading of the overview under which it is; lists without one are for clients of LabID, or have pages of their own. */
-  section?: "Stock" | "Locations" | "Projects" | "Metadata";
+  section?: "Stock" | "Supply" | "Locations" | "Projects" | "Metadata";
   icon?: "flask-conical" | "test-tubes" | "microscope" | "map-pin" | "clipboard-check" | "tags";
   /** Field that names a record for people; by default `name`. */
   key?: string;
@@ -35,6 +35,15 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     section: "Stock",
     icon: "test-tubes",
   },
+  "stocks/products": {
+    title: "Products",
+    model: "stocks.product",
+    section: "Supply",
+    context: ["supplier", "catalogue_number"],
+    asked: ["name", "supplier", "catalogue_number"],
+    withoutLabels: true,
+  },
+  "stocks/orders": { title: "Orders", section: "Supply", withoutLabels: true },
   locations: {
     title: "Locations",
     model: "stocks.location",

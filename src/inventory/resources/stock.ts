@@ -27,7 +27,11 @@ const minimum = (): Field =>
     ...stockForm({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
   });
 const belowMinimum = (): Field =>
-  flag("Whether the amount is below the minimum.", false, { shown: "extra", write: "never", ...stockForm() });
+  flag("Whether the record is empty or low, by its status or its amount.", false, {
+    shown: "extra",
+    write: "never",
+    ...stockForm(),
+  });
 const supplier = (): Field => text("Supplier.", { example: "Metabion", ...supplierForm({ summary: true }) });
 const lot = (): Field => text("Lot or batch number.", supplierForm({ shownIn: "stock", summary: true }));
 const received = (): Field => day("Day of receipt.", stockForm({ column: false }));
@@ -43,19 +47,39 @@ const aliquotSource = (name: string): Field =>
     form: { group: "Stock", hint: "", column: false, summary: true },
   });
 
-/** Fields of consumables besides amount and unit. */
-export const consumableStock = (): Record<string, Field> => ({
-  minimum_amount: minimum(),
-  below_minimum: belowMinimum(),
-  supplier: supplier(),
-  catalogue_number: text("Catalogue number of the supplier.", supplierForm({ beside: "supplier" })),
-  lot: lot(),
+const catalogueNumber = (): Field =>
+  text("Catalogue number of the supplier.", supplierForm({ beside: "supplier" }));
+
+/** Price and currency. */
+const priceFields = (): Record<string, Field> => ({
   price: number("Price, in the given currency.", supplierForm({ suffix: "currency" })),
   currency: text("Currency of the price, by its code.", {
     example: "EUR",
     pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
     ...supplierForm({ hint: "Currency code, such as EUR." }),
   }),
+});
+
+/** Where a product is bought, and for how much. */
+export const purchaseFields = (): Record<string, Field> => ({
+  supplier: supplier(),
+  catalogue_number: catalogueNumber(),
+  ...priceFields(),
+});
+
+/** Fields of consumables besides amount and unit. */
+export const consumableStock = (): Record<string, Field> => ({
+  minimum_amount: minimum(),
+  below_minimum: belowMinimum(),
+  supplier: supplier(),
+  catalogue_number: catalogueNumber(),
+  lot: lot(),
+  ...priceFields(),
+  product: reference(
+    "product",
+    "The product that this is a tube or lot of.",
+    supplierForm({ label: "Product", hint: "Tubes and lots of one product are counted together." }),
+  ),
   received: received(),
   opened: day("Day of first use.", stockForm({ beside: "received", column: false })),
   expiry: expiry(),
@@ -81,7 +105,7 @@ export const amountFields = (): Record<string, Field> => ({ amount: amount(), un
 /** Fields that using stock changes; those who may use it take back what they did. */
 export const USED_FIELDS = new Set(["amount", "status", "freeze_thaw_count", "location", "position"]);
 
-const NON_NEGATIVE_FIELDS = ["amount", "minimum_amount", "price", "freeze_thaw_count"];
+const NON_NEGATIVE_FIELDS = ["amount", "minimum_amount", "full_amount", "price", "freeze_thaw_count"];
 
 /** Errors of amounts and counts below 0. */
 export const stockErrors = (record: Readonly<Record<string, unknown>>): Record<string, string> =>

@@ -94,7 +94,7 @@ export const hasLabels = ({ name }: Pick<Declaration, "name">): boolean => !LIST
 
 /** Lists that the overview of the inventory links, by headings. */
 export const GROUPS: readonly { title: string; segments: readonly string[] }[] = (
-  ["Stock", "Locations", "Projects", "Metadata"] as const
+  ["Stock", "Supply", "Locations", "Projects", "Metadata"] as const
 ).map((title) => ({ title, segments: listsIn(title) }));
 
 /** True if people change a field; the program sets the details of a record with every write. */

@@ -278,11 +278,11 @@ interface StockValues {
   below_minimum?: unknown;
 }
 
-/** Problem of stock by its expiry and its amount; undefined if there is none. */
-export function findShortage({ expiry, amount, below_minimum }: StockValues): string | undefined {
+/** Problem of stock by its amount, status and expiry; undefined if there is none. */
+export function findShortage({ status, expiry, amount, below_minimum }: StockValues): string | undefined {
   const today = new Date().toISOString().slice(0, 10);
+  if (amount === 0 || status === "EMPTY") return "empty";
   if (typeof expiry === "string" && expiry < today) return "expired";
-  if (amount === 0) return "empty";
   return below_minimum === true ? "low" : undefined;
 }
 
@@ -360,6 +360,12 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   if (field?.kind === "instant") return <Time at={String(value)} />;
   if (look === "state") return <State values={{ status: value }} />;
   if (look === "code") return <code>{String(value)}</code>;
+  if (look === "link")
+    return (
+      <a href={String(value)} target="_blank" rel="noopener noreferrer">
+        {new URL(String(value)).host}
+      </a>
+    );
   return (
     <>
       {typeof value === "number" ? formatAmount({ value, unit: suffix }) : formatText(value, field) + suffix}
