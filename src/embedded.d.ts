@@ -21,9 +21,14 @@ declare module "3dmol/build/3Dmol.es6-min.js" {
     chain: string;
     resi: number;
     icode?: string;
+    x: number;
+    y: number;
+    z: number;
   }
+  export type Shape = object;
   interface Selection {
     chain?: string;
+    atom?: string;
     predicate?: (atom: Atom) => boolean;
   }
   interface Style {
@@ -34,6 +39,16 @@ declare module "3dmol/build/3Dmol.es6-min.js" {
     addModel(text: string, format: "cif" | "pdb"): void;
     setStyle(selection: Selection, style: Style): void;
     addStyle(selection: Selection, style: Style): void;
+    selectedAtoms(selection: Selection): Atom[];
+    setHoverable(
+      selection: Selection,
+      on: boolean,
+      hover: (atom: Atom) => void,
+      unhover: (atom: Atom) => void,
+    ): void;
+    setClickable(selection: Selection, on: boolean, click: (atom: Atom) => void): void;
+    addSphere(sphere: { center: Atom; radius: number; color: string; opacity: number }): Shape;
+    removeShape(shape: Shape): void;
     setBackgroundColor(colour: string): void;
     zoomTo(selection?: Selection, milliseconds?: number): void;
     zoom(factor: number, milliseconds?: number): void;
@@ -42,5 +57,8 @@ declare module "3dmol/build/3Dmol.es6-min.js" {
     render(): void;
     clear(): void;
   }
-  export function createViewer(element: HTMLElement, options: { backgroundColor: string }): GLViewer | null;
+  export function createViewer(
+    element: HTMLElement,
+    options: { backgroundColor: string; hoverDuration: number },
+  ): GLViewer | null;
 }

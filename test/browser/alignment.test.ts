@@ -127,8 +127,8 @@ browserTest("scrolls, colours and copies the alignment, and opens an insertion",
   await (await page.waitForSelector(".alignment"))!.focus();
   await page.keyboard.press("Home");
   await inView({ from: 1 });
-  await page.keyboard.press("ArrowRight");
-  await inView({ from: 2 });
+  await page.keyboard.press(">");
+  await inView({ from: 20 }, {});
   await page.keyboard.press("End");
   await inView({ to: 393 });
   await press(page, "button", "Show match");

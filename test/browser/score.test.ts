@@ -139,7 +139,7 @@ browserTest("restores match, filter, order and residues from a link", async () =
   // Zooming and moving by keyboard, and back to all of it.
   await (await page.waitForSelector(".tracks"))!.focus();
   await page.keyboard.press("-");
-  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("<");
   await page.waitForFunction(() => /from=22&to=103/.test(location.search));
   await page.keyboard.press("0");
   expect(new URL(page.url()).searchParams.has("from")).toBe(false);

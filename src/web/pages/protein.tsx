@@ -14,6 +14,7 @@ import { GeneRecords } from "../inventory/gene-records.tsx";
 import { ApiError } from "../request.ts";
 import { CladeView } from "../score/clade-view.tsx";
 import { type Protein, type ProteinMatch, readProtein, useScored } from "../score/protein.ts";
+import { PositionProvider, usePosition } from "../score/position.ts";
 import { ProteinIdentity, proteinTitle } from "../score/protein-identity.tsx";
 import { ProteinAnswer, ProteinMatches } from "../score/protein-matches.tsx";
 import { ProteinRecent } from "../score/protein-recent.tsx";
@@ -78,35 +79,41 @@ function ProteinView({ of }: { of: Protein }) {
   const scored = useScored(of, query.get("match"));
   const { jobs, matches, byJob, selected, shown, error } = scored;
   const structure = useStructure(selected?.job ?? null);
+  const position = usePosition(of.protein.length, (residue) => {
+    const here = matches?.filter(({ start, end }) => start <= residue && residue <= end) ?? [];
+    return here.length === 0 || here.includes(selected!) ? {} : { match: here[0].key };
+  });
   return (
-    <div class="stack">
-      <ProteinAnswer {...{ of, matches }} />
-      {error !== undefined && <ErrorBanner error={error} retry={scored.reload} />}
-      <ProteinPicture {...{ of, matches, selected }} result={shown?.result} pLddt={readPLddt(structure)} />
-      <div class="with-panel">
-        <div class="stack">
-          {selected && <ProteinMatches {...{ jobs }} matches={matches!} selected={selected.key} />}
-          {selected && shown && shown.match.homologs > 0 && (
-            <CladeView key={selected.key} result={shown.result} match={shown.match} />
-          )}
-          <ProteinRecent {...{ of, byJob }} />
-        </div>
-        <div class="stack">
-          {selected && shown && (
-            <Structure
-              key={selected.job}
-              job={{ id: selected.job, mayChange: true }}
-              of={structure}
-              result={shown.result}
-              match={shown.match}
-            />
-          )}
-          {jobs.length > 0 && <Variants job={{ id: jobs[0].id, variant: null }} />}
-          <GeneRecords gene={of.protein.gene} />
-          {of.features.length === 0 && <NoFeatures />}
+    <PositionProvider value={position}>
+      <div class="stack">
+        <ProteinAnswer {...{ of, matches }} />
+        {error !== undefined && <ErrorBanner error={error} retry={scored.reload} />}
+        <ProteinPicture {...{ of, matches, selected }} result={shown?.result} pLddt={readPLddt(structure)} />
+        <div class="with-panel">
+          <div class="stack">
+            {selected && <ProteinMatches {...{ jobs }} matches={matches!} selected={selected.key} />}
+            {selected && shown && shown.match.homologs > 0 && (
+              <CladeView key={selected.key} result={shown.result} match={shown.match} />
+            )}
+            <ProteinRecent {...{ of, byJob }} />
+          </div>
+          <div class="stack">
+            {selected && shown && (
+              <Structure
+                key={selected.job}
+                job={{ id: selected.job, mayChange: true }}
+                of={structure}
+                result={shown.result}
+                match={shown.match}
+              />
+            )}
+            {jobs.length > 0 && <Variants job={{ id: jobs[0].id, variant: null }} />}
+            <GeneRecords gene={of.protein.gene} />
+            {of.features.length === 0 && <NoFeatures />}
+          </div>
         </div>
       </div>
-    </div>
+    </PositionProvider>
   );
 }
 

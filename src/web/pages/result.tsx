@@ -28,7 +28,8 @@ import { answer, best, listMatches, type Result, VERDICT_ORDER, readResult } fro
 import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
-import { centred, contains, countResidues, parseSpan } from "../score/track-geometry.ts";
+import { PositionProvider, usePosition } from "../score/position.ts";
+import { centred, contains, countResidues, parseSpan, type Span } from "../score/track-geometry.ts";
 import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { QueryWarning } from "../score/query-warning.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
@@ -163,13 +164,18 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
   const span = parseSpan(query, result.queryLength);
-  /** The tracks scroll to the match if they are zoomed in. */
+  /** The tracks move to a part that they do not show. */
+  const show = (part: Span): Span | object =>
+    contains(span, part) ? {} : centred(part, countResidues(span), result.queryLength);
   const select = (number: number): void => {
     const { start: from, end: to } = matches[number - 1];
-    const isShown = contains(span, { from, to });
-    const moved = centred({ from, to }, countResidues(span), result.queryLength);
-    setQuery(isShown ? { match: number } : { match: number, ...moved });
+    setQuery({ match: number, ...show({ from, to }) });
   };
+  const position = usePosition(result.queryLength, (residue, isAtMatch) => {
+    const here = matches.filter(({ start, end }) => start <= residue && residue <= end);
+    const isChosen = isAtMatch || here.length === 0 || here.includes(match!);
+    return { ...show({ from: residue, to: residue }), ...(!isChosen && { match: best(here)!.number }) };
+  });
   const at = view.rows.findIndex(({ number }) => number === match?.number);
   /** Selects the match before or after; undefined at the ends. */
   const selects = (step: number): (() => void) | undefined => {
@@ -180,57 +186,58 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
   const fileName = makeFileName(result);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
-    <div class="stack">
-      {isByEarlierMethod(result) && <EarlierMethod {...{ result, job }} />}
-      {[...warnings].map((warning) => (
-        <QueryWarning key={warning} text={warning} address={scoreAddress(result)} />
-      ))}
-      {match ? (
-        <div class="answer">
-          <p>{answer(matches)}</p>
-          <VerdictChips
-            counts={countKinds(matches, VERDICT_ORDER, findVerdict)}
-            chosen={query.get("verdict") ?? ""}
-            onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
-          />
+    <PositionProvider value={position}>
+      <div class="stack">
+        {isByEarlierMethod(result) && <EarlierMethod {...{ result, job }} />}
+        {[...warnings].map((warning) => (
+          <QueryWarning key={warning} text={warning} address={scoreAddress(result)} />
+        ))}
+        {match ? (
+          <div class="answer">
+            <p>{answer(matches)}</p>
+            <VerdictChips
+              counts={countKinds(matches, VERDICT_ORDER, findVerdict)}
+              chosen={query.get("verdict") ?? ""}
+              onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
+            />
+          </div>
+        ) : (
+          <Empty title="No pattern matches this protein">
+            <p>A pattern may be too specific, or intended for another protein.</p>
+          </Empty>
+        )}
+        <ProteinTracks
+          {...{ result, matches, fileName, span }}
+          known={known?.features}
+          pLddt={readPLddt(structure)}
+          selected={match}
+          onSelect={select}
+          onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
+        />
+        {match && (
+          <div class="with-panel">
+            <ResultMatches {...{ job: job.id, fileName, view, select }} all={rows} selected={match.number} />
+            <MatchPanel {...{ result, match }} onPrevious={selects(-1)} onNext={selects(1)} />
+            <KnownCard {...{ known, match }} />
+            {match.homologs > 0 && <CladeView key={match.number} {...{ result, match }} />}
+          </div>
+        )}
+        <Variants job={job} />
+        {match && result.homologs.length > 0 && (
+          <>
+            <Alignment {...{ result, match, fileName }} />
+            <HomologTable key={match.number} {...{ result, match }} />
+          </>
+        )}
+        <Structure of={structure} {...{ job, result, match }} />
+        {result.homologs.length > 0 && job.variant === null && <ScoreAgainDialog {...{ job, result }} />}
+        <HowToCite of={citedIn(result)} motifs={result.patterns.flatMap(({ name }) => name ?? [])} />
+        <div class="stack screen">
+          <Downloads job={job.id} fileName={fileName} />
+          {job.variant === null && <ProgramCalls request={makeCall(job, result)} job={job.id} />}
         </div>
-      ) : (
-        <Empty title="No pattern matches this protein">
-          <p>A pattern may be too specific, or intended for another protein.</p>
-        </Empty>
-      )}
-      <ProteinTracks
-        {...{ result, matches, fileName }}
-        known={known?.features}
-        span={span}
-        pLddt={readPLddt(structure)}
-        selected={match}
-        onSelect={select}
-        onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
-      />
-      {match && (
-        <div class="with-panel">
-          <ResultMatches {...{ job: job.id, fileName, view, select }} all={rows} selected={match.number} />
-          <MatchPanel {...{ result, match }} onPrevious={selects(-1)} onNext={selects(1)} />
-          <KnownCard {...{ known, match }} />
-          {match.homologs > 0 && <CladeView key={match.number} {...{ result, match }} />}
-        </div>
-      )}
-      <Variants job={job} />
-      {match && result.homologs.length > 0 && (
-        <>
-          <Alignment {...{ result, match, fileName }} />
-          <HomologTable key={match.number} {...{ result, match }} />
-        </>
-      )}
-      <Structure of={structure} {...{ job, result, match }} />
-      {result.homologs.length > 0 && job.variant === null && <ScoreAgainDialog {...{ job, result }} />}
-      <HowToCite of={citedIn(result)} motifs={result.patterns.flatMap(({ name }) => name ?? [])} />
-      <div class="stack screen">
-        <Downloads job={job.id} fileName={fileName} />
-        {job.variant === null && <ProgramCalls request={makeCall(job, result)} job={job.id} />}
       </div>
-    </div>
+    </PositionProvider>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Select } from "../components/field.tsx";
 import { pluralize } from "../format.tsx";
@@ -19,6 +19,7 @@ import { AlignmentLegend, AlignmentRows, COLUMN, ROW } from "./alignment-rows.ts
 import { copyText } from "./downloads.tsx";
 import { StateMark, STATES } from "./homolog-table.tsx";
 import { Picture, type Size, useSize } from "./picture.tsx";
+import { useResidue, useSharedPosition } from "./position.ts";
 import { isScheme, type Scheme, SCHEMES } from "./residue-colours.ts";
 import { patternName, type NumberedMatch, type Result, shorten, type State } from "./result.ts";
 import type { Layout } from "./tree-layout.ts";
@@ -134,8 +135,19 @@ function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMa
   };
   useLayoutEffect(showMatch, [match.number, sides]);
   const slotRange = visible(scrolled.left, body.width, COLUMN, columns, 1);
+  /** Scrolls to a column that is out of view. */
+  const show = (column: number): void => {
+    const slot = columnSlot(column, slots);
+    if (box.current && (slot < slotRange.from || slot >= slotRange.to - 1))
+      box.current.scrollLeft = scrollTo({ from: slot, to: slot + 1 }, body.width, COLUMN);
+  };
+  const selected = useResidue("selected");
+  useEffect(() => {
+    if (selected !== null) show(selected);
+  }, [selected]);
   return {
     box,
+    show,
     sides,
     total,
     body,
@@ -153,8 +165,6 @@ function useAlignmentView(family: AlignedFamily, slots: Slots, match: NumberedMa
 
 /** Keys that scroll, by columns and rows: how far right and down, in cells or views. */
 const KEYS: Readonly<Record<string, readonly [unit: "cells" | "views", right: number, down: number]>> = {
-  ArrowLeft: ["cells", -1, 0],
-  ArrowRight: ["cells", 1, 0],
   ArrowUp: ["cells", 0, -1],
   ArrowDown: ["cells", 0, 1],
   PageUp: ["views", 0, -1],
@@ -191,6 +201,19 @@ interface AlignmentPictureProps {
 function AlignmentPicture(props: AlignmentPictureProps) {
   const { result, match, family, slots, view, scheme, toggle } = props;
   const { body, sides, total, scrolled, matched } = view;
+  const position = useSharedPosition();
+  /** The column below the pointer; null beside the residues. */
+  const columnUnder = (event: MouseEvent & { currentTarget: Element }): number | null => {
+    const { scrollLeft } = event.currentTarget;
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - sides.residues;
+    return x < 0 ? null : columnAt(Math.floor((x + scrollLeft) / COLUMN), slots).column;
+  };
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: Element }): void => {
+    if (event.target !== event.currentTarget) return;
+    if (!position.onKey(event, view.first)) return scrollByKey(event, body);
+    event.preventDefault();
+    view.show(position.residue!);
+  };
   const width = sides.residues + body.width;
   const drawnSlots = visible(scrolled.left, body.width, COLUMN, countSlots(slots), BLOCK.slots);
   const drawnRows = visible(scrolled.top, body.height, ROW, family.rows.length, BLOCK.rows);
@@ -210,10 +233,17 @@ function AlignmentPicture(props: AlignmentPictureProps) {
       ref={view.box}
       class="alignment"
       role="region"
-      aria-label="Tree and alignment. Arrow keys, Page Up and Page Down scroll; Home and End show its ends, < and > the parts beside."
+      aria-label="Tree and alignment. Left and right go from residue to residue, with Shift by ten, Enter selects; up, down, Page Up and Page Down scroll; Home and End show its ends, < and > the parts beside."
       tabIndex={0}
       onScroll={view.onScroll}
-      onKeyDown={(event) => event.target === event.currentTarget && scrollByKey(event, body)}
+      onKeyDown={onKeyDown}
+      onPointerMove={(event) => event.pointerType === "mouse" && position.point(columnUnder(event))}
+      onPointerLeave={() => position.point(null)}
+      onClick={(event) => {
+        const column = columnUnder(event);
+        const isOther = (event.target as Element).closest(".opens");
+        if (column !== null && column <= position.length && !isOther) position.select(column);
+      }}
     >
       <svg width={total.width} height={total.height} aria-hidden="true" />
       <svg
@@ -231,6 +261,7 @@ function AlignmentPicture(props: AlignmentPictureProps) {
         <svg x={sides.residues} width={body.width} height={HEAD}>
           <g class="scrolled" transform={`translate(${-scrolled.left} 0)`}>
             {head}
+            <ColumnCursor slots={slots} height={HEAD} />
           </g>
         </svg>
         <svg y={HEAD} width={sides.residues} height={body.height}>
@@ -256,11 +287,19 @@ function AlignmentPicture(props: AlignmentPictureProps) {
               height={family.rows.length * ROW}
               rx={3}
             />
+            <ColumnCursor slots={slots} height={family.rows.length * ROW} />
           </g>
         </svg>
       </svg>
     </div>
   );
+}
+
+/** The column of the residue to which the pictures point. */
+function ColumnCursor({ slots, height }: { slots: Slots; height: number }) {
+  const residue = useResidue();
+  if (residue === null) return null;
+  return <rect class="cursor" x={columnSlot(residue, slots) * COLUMN} width={COLUMN} height={height} />;
 }
 
 interface LeavesProps {

@@ -1,4 +1,4 @@
-import type { Atom, GLViewer } from "3dmol/build/3Dmol.es6-min.js";
+import type { Atom, GLViewer, Shape } from "3dmol/build/3Dmol.es6-min.js";
 import type { StructureModel } from "../../scoring/index.ts";
 import type { Span } from "./track-geometry.ts";
 
@@ -21,6 +21,8 @@ export const SCALES: Readonly<Record<Paint, readonly { from: number; colour: str
 };
 export const MATCH_COLOUR = "#c11f8b";
 export const OTHER_COLOUR = "#a4adb1";
+/** The residue to which the pictures point. */
+const MARK = { color: "#f2b705", radius: 2, opacity: 0.85 };
 
 export type Values = readonly (number | null)[];
 
@@ -33,6 +35,8 @@ export const colourIn = (paint: Paint, value: number | null | undefined): string
 export interface StructureView {
   /** Colours the residues by values per residue of the query, and the match apart. */
   paint(paint: Paint, values: Values, match: Span | undefined): void;
+  /** Marks a residue of the query; null for none. */
+  mark(residue: number | null): void;
   showMatch(match: Span): void;
   showAll(): void;
   zoom(factor: number): void;
@@ -42,19 +46,32 @@ export interface StructureView {
   close(): void;
 }
 
+/** Called with residues of the query; null where the pointer leaves one. */
+export interface StructureEvents {
+  onPoint: (residue: number | null) => void;
+  onSelect: (residue: number) => void;
+}
+
+/** Milliseconds that the pointer rests before the residue below it is looked for. */
+const HOVER_MILLISECONDS = 20;
+
 /** Loads the viewer, and draws the file. @throws Error without WebGL */
 export async function openStructure(
   element: HTMLElement,
   file: string,
   model: StructureModel,
   background: string,
+  events: StructureEvents,
 ): Promise<StructureView> {
   if (!hasWebGl()) throw new Error("This browser has no WebGL, or it is switched off.");
   const { createViewer } = await import("3dmol/build/3Dmol.es6-min.js");
-  const viewer = createViewer(element, { backgroundColor: background });
+  const viewer = createViewer(element, {
+    backgroundColor: background,
+    hoverDuration: HOVER_MILLISECONDS,
+  });
   if (!viewer) throw new Error("The viewer could not be started.");
   viewer.addModel(file, model.format === "pdb" ? "pdb" : "cif");
-  return makeView(viewer, model);
+  return makeView(viewer, model, events);
 }
 
 /** The viewer itself would draw nothing, and say nothing. */
@@ -63,7 +80,11 @@ function hasWebGl(): boolean {
   return (canvas.getContext("webgl2") ?? canvas.getContext("webgl")) !== null;
 }
 
-function makeView(viewer: GLViewer, { chain, residues }: StructureModel): StructureView {
+function makeView(
+  viewer: GLViewer,
+  { chain, residues }: StructureModel,
+  { onPoint, onSelect }: StructureEvents,
+): StructureView {
   /** Place in the query of each residue of the chain. */
   const places = new Map(residues.flatMap((number, i) => (number === null ? [] : [[number, i] as const])));
   const findPlace = ({ resi, icode = "" }: Atom): number =>
@@ -75,7 +96,26 @@ function makeView(viewer: GLViewer, { chain, residues }: StructureModel): Struct
       return place >= from - 1 && place < to;
     };
   const ofChain = chain === "" ? {} : { chain };
+  /** An atom of each residue of the query that the model has. */
+  const centres = new Map(
+    viewer.selectedAtoms({ ...ofChain, atom: "CA" }).map((atom) => [findPlace(atom) + 1, atom]),
+  );
+  const isOfQuery = { ...ofChain, predicate: (atom: Atom) => findPlace(atom) >= 0 };
+  viewer.setHoverable(
+    isOfQuery,
+    true,
+    (atom) => onPoint(findPlace(atom) + 1),
+    () => onPoint(null),
+  );
+  viewer.setClickable(isOfQuery, true, (atom) => onSelect(findPlace(atom) + 1));
+  let marked: Shape | undefined;
   return {
+    mark(residue) {
+      const center = residue === null ? undefined : centres.get(residue);
+      if (marked) viewer.removeShape(marked);
+      marked = center && viewer.addSphere({ center, ...MARK });
+      viewer.render();
+    },
     paint(paint, values, match) {
       const isMatched = match ? inSpan(match) : () => false;
       const colour = (atom: Atom): string =>

@@ -9,6 +9,7 @@ import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { call, callForResponse } from "../request.ts";
 import type { Job } from "./job.ts";
+import { useSharedPosition } from "./position.ts";
 import type { NumberedMatch, Result } from "./result.ts";
 import {
   MATCH_COLOUR,
@@ -157,6 +158,7 @@ const KEYS: Readonly<Record<string, (view: StructureView) => void>> = {
 
 function Viewer({ job, model, result, match }: ModelProps) {
   const box = useRef<HTMLDivElement>(null);
+  const position = useSharedPosition();
   const { view, error } = useView(box, job, model);
   const [paint, setPaint] = useState<Paint>("conservation");
   const span = match && { from: match.start, to: match.end };
@@ -164,6 +166,15 @@ function Viewer({ job, model, result, match }: ModelProps) {
     const values = paint === "confidence" ? (model.pLddt ?? []) : result.alignment.conservation;
     view?.paint(paint, values, span);
   }, [view, paint, match?.number]);
+  useEffect(() => {
+    let drawn = 0;
+    const mark = (): void => {
+      cancelAnimationFrame(drawn);
+      drawn = requestAnimationFrame(() => view?.mark(position.residue));
+    };
+    if (position.residue !== null) mark();
+    return position.subscribe(mark);
+  }, [view]);
   if (error !== undefined)
     return (
       <Banner tone="warn">
@@ -197,16 +208,17 @@ function Viewer({ job, model, result, match }: ModelProps) {
         role="group"
         tabIndex={0}
         aria-busy={view === null}
-        aria-label="3D model. Arrow keys turn it, plus and minus zoom, 0 shows all. The text above describes it."
+        aria-label="3D model. Arrow keys turn it, plus and minus zoom, 0 shows all; comma and full stop go from residue to residue, Enter selects. The text above describes it."
         onWheelCapture={(event) => {
           // The page scrolls; Ctrl with the wheel zooms, as in the other pictures.
           if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
         }}
         onKeyDown={(event) => {
+          if (!view || event.ctrlKey || event.metaKey || event.altKey) return;
           const act = KEYS[event.key === "=" ? "+" : event.key];
-          if (!act || !view || event.ctrlKey || event.metaKey || event.altKey) return;
+          if (act) act(view);
+          else if (!position.onKey(event, match?.start ?? 1)) return;
           event.preventDefault();
-          act(view);
         }}
       />
       <Legend paint={paint} />
@@ -217,6 +229,7 @@ function Viewer({ job, model, result, match }: ModelProps) {
 /** Loads file and viewer, and follows the size of the box and the theme. */
 function useView(box: { current: HTMLDivElement | null }, job: string, model: StructureModel) {
   const [state, setState] = useState<{ view: StructureView | null; error?: unknown }>({ view: null });
+  const position = useSharedPosition();
   useEffect(() => {
     const element = box.current!;
     const background = (): string => getComputedStyle(element).backgroundColor;
@@ -228,7 +241,10 @@ function useView(box: { current: HTMLDivElement | null }, job: string, model: St
         signal: stop.signal,
       });
       const file = await response.text();
-      view = await openStructure(element, file, model, background());
+      view = await openStructure(element, file, model, background(), {
+        onPoint: (residue) => position.point(residue),
+        onSelect: (residue) => position.select(residue),
+      });
       if (stop.signal.aborted) return view.close();
       view.showAll();
       setState({ view });

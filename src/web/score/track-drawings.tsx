@@ -2,7 +2,18 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { type FeatureLanes, FeatureTrack, lanesHeight } from "./feature-track.tsx";
-import { patternName, type NumberedMatch, overallP, formatPValue, rank, keptText, TONES } from "./result.ts";
+import { shortName } from "./features.ts";
+import { useResidue } from "./position.ts";
+import {
+  patternName,
+  type NumberedMatch,
+  overallP,
+  formatPValue,
+  percent,
+  rank,
+  keptText,
+  TONES,
+} from "./result.ts";
 import {
   areaPath,
   linePath,
@@ -59,18 +70,53 @@ const HEIGHTS: Record<MatchVerdict, number> = {
 /** Pixels of the narrowest match; of several that start within so many, the best is shown. */
 const NARROWEST = 3;
 
-/** Height and drawing of each kind. */
+/** Height and drawing of each kind, and what it says of a residue; "" for nothing. */
 const DRAWINGS: {
   [Kind in TrackData["kind"]]: {
     height: number | ((data: DataOf<Kind>) => number);
     draw: (data: DataOf<Kind>, context: TrackContext) => ComponentChildren;
+    read: (data: DataOf<Kind>, residue: number) => string;
   };
 } = {
-  bars: { height: BARS, draw: ({ values }, { plot }) => <Bars {...{ values, plot }} /> },
-  prediction: { height: PREDICTED_HEIGHT, draw: (data, { plot }) => <Prediction {...{ data, plot }} /> },
-  matches: { height: LANE + 6, draw: ({ matches }, context) => <Lane {...{ matches, context }} /> },
-  features: { height: lanesHeight, draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} /> },
+  bars: {
+    height: BARS,
+    draw: ({ values }, { plot }) => <Bars {...{ values, plot }} />,
+    read: ({ values }, residue) => readValue(values[residue - 1], percent),
+  },
+  prediction: {
+    height: PREDICTED_HEIGHT,
+    draw: (data, { plot }) => <Prediction {...{ data, plot }} />,
+    read: ({ values, look }, residue) =>
+      readValue(values[residue - 1], (value) =>
+        look === "disorder" ? value.toFixed(2) : String(Math.round(100 * value)),
+      ),
+  },
+  matches: {
+    height: LANE + 6,
+    draw: ({ matches }, context) => <Lane {...{ matches, context }} />,
+    read: ({ matches }, residue) =>
+      matches
+        .filter(({ start, end }) => start <= residue && residue <= end)
+        .map((match) => `${match.start}–${match.end}, ${VERDICTS[findVerdict(match)].toLowerCase()}`)
+        .join("; "),
+  },
+  features: {
+    height: lanesHeight,
+    draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} />,
+    read: ({ features }, residue) =>
+      features
+        .filter(({ start, end }) => start <= residue && residue <= end)
+        .map(shortName)
+        .join(", "),
+  },
 };
+
+const readValue = (value: number | null | undefined, print: (value: number) => string): string =>
+  value == null ? "" : print(value);
+
+/** What a track says of a residue; "" for nothing. */
+export const readTrack = <Kind extends TrackData["kind"]>(track: DataOf<Kind>, residue: number): string =>
+  (DRAWINGS[track.kind as Kind].read as (data: DataOf<Kind>, residue: number) => string)(track, residue);
 
 export function trackHeight<Kind extends TrackData["kind"]>(track: DataOf<Kind>): number {
   const height = DRAWINGS[track.kind as Kind].height;
@@ -237,4 +283,13 @@ export function Band({ plot, span, y, height }: { plot: Plot; span: Span; y: num
   const from = Math.max(plot.left, plot.left + (span.from - plot.span.from) * plot.scale);
   const to = Math.min(plot.width, plot.left + (span.to + 1 - plot.span.from) * plot.scale);
   return to <= from ? null : <rect class="band" x={from} y={y} width={to - from} height={height - y} />;
+}
+
+/** The residue to which the pictures point, over all tracks. */
+export function Cursor({ plot, y, height }: { plot: Plot; y: number; height: number }) {
+  const residue = useResidue();
+  if (residue === null || residue < plot.span.from || residue > plot.span.to) return null;
+  const width = Math.max(1.5, plot.scale);
+  const middle = plot.left + (residue - plot.span.from + 0.5) * plot.scale;
+  return <rect class="cursor" x={middle - width / 2} y={y} width={width} height={height} />;
 }

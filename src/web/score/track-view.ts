@@ -1,5 +1,6 @@
 import type { TargetedPointerEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
+import type { Position } from "./position.ts";
 import {
   type BrushPart,
   brushed,
@@ -56,8 +57,8 @@ export function useTrackView({ length, span, onSpan, kept }: ViewOptions) {
   };
   const zoom = (factor: number): void => show(computeZoom(factor));
   const keys: Record<string, () => void> = {
-    ArrowLeft: () => moveBy(-0.2),
-    ArrowRight: () => moveBy(0.2),
+    "<": () => moveBy(-0.2),
+    ">": () => moveBy(0.2),
     Home: () => moveBy(-Infinity),
     End: () => moveBy(Infinity),
     "+": () => zoom(0.5),
@@ -129,16 +130,27 @@ function brushKind(at: number, span: Span, length: number, reach: number): Brush
   return part === "window" && countResidues(span) >= length ? "outside" : part;
 }
 
+interface Overview {
+  plot: Plot;
+  /** How far down it reaches. */
+  bottom: number;
+}
+
+/** Points to the residue below the mouse. */
+export function pointTo(event: Pointer, position: Position, plot: Plot, overview: Overview): void {
+  if (event.pointerType !== "mouse") return;
+  const on = isAbove(event, overview.bottom) ? overview.plot : plot;
+  position.point(Math.floor(residueUnder(event, on)), on.span);
+}
+
+const isAbove = (event: Pointer, bottom: number): boolean =>
+  event.clientY - event.currentTarget.getBoundingClientRect().top < bottom;
+
 /**
  * Dragging: the brush over the whole protein; on the tracks the mouse selects what to show, one finger moves, two zoom.
- * @param overview plot of the whole protein, and how far down it reaches
  */
-export function useGestures(
-  view: TrackView,
-  length: number,
-  plot: Plot,
-  overview: { plot: Plot; bottom: number },
-) {
+export function useGestures(view: TrackView, position: Position, plot: Plot, overview: Overview) {
+  const { length } = position;
   const gesture = useRef<Gesture | null>(null);
   const pointers = useRef(new Map<number, number>());
   const pinch = useRef<[number, number] | null>(null);
@@ -163,7 +175,7 @@ export function useGestures(
       pinch.current = [one, other];
       return setSelection(null);
     }
-    const isOverview = event.clientY - event.currentTarget.getBoundingClientRect().top < overview.bottom;
+    const isOverview = isAbove(event, overview.bottom);
     const on = isOverview ? overview.plot : plot;
     const at = residueUnder(event, on);
     const kind = isOverview
@@ -198,6 +210,8 @@ export function useGestures(
     if (pinch.current || (now?.isDragged && now.kind !== "select")) view.show(view.span);
     else if (now?.isDragged && selection)
       view.show(clamped(selection.from, countResidues(selection), length));
+    else if (now?.kind === "select" || now?.kind === "pan")
+      position.select(inside(now.at, now.plot.span), (event.target as Element).matches("[role=button]"));
     else if (now?.kind === "outside" && countResidues(now.span) < length)
       view.show(clamped(now.at - countResidues(now.span) / 2, countResidues(now.span), length));
     end();

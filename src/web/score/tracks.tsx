@@ -4,10 +4,21 @@ import { Button, IconButton } from "../components/button.tsx";
 import { pluralize } from "../format.tsx";
 import { type Feature, GROUP_ORDER, GROUPS, inLanes } from "./features.ts";
 import { Picture, useSize } from "./picture.tsx";
+import { useSharedPosition } from "./position.ts";
+import { Readout } from "./readout.tsx";
 import { patternName, type NumberedMatch, type Result, shorten, VERDICT_ORDER } from "./result.ts";
-import { Axis, Band, drawTrack, trackHeight, Overview, OVERVIEW, type Track } from "./track-drawings.tsx";
-import { type Plot, countResidues, type Span } from "./track-geometry.ts";
-import { useGestures, useTrackView } from "./track-view.ts";
+import {
+  Axis,
+  Band,
+  Cursor,
+  drawTrack,
+  trackHeight,
+  Overview,
+  OVERVIEW,
+  type Track,
+} from "./track-drawings.tsx";
+import { contains, type Plot, countResidues, showing, type Span } from "./track-geometry.ts";
+import { pointTo, useGestures, useTrackView } from "./track-view.ts";
 import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { VerdictGlyph } from "./verdict.tsx";
 
@@ -132,6 +143,7 @@ interface TracksProps {
 export function ProteinTracks(props: TracksProps) {
   const { result, matches, selected } = props;
   const length = result.queryLength;
+  const position = useSharedPosition();
   const box = useRef<HTMLDivElement>(null);
   const width = Math.max(280, useSize(box, { width: 1000, height: 0 }).width);
   const kept = selected && { from: selected.start, to: selected.end };
@@ -139,8 +151,7 @@ export function ProteinTracks(props: TracksProps) {
   const { span } = view;
   const left = width < MIN_WIDE_WIDTH ? 0 : LABELS;
   const plot: Plot = { span, left, width, scale: (width - left) / countResidues(span), y: 0 };
-  const whole: Span = { from: 1, to: length };
-  const overview: Plot = { ...plot, span: whole, scale: (width - left) / length };
+  const overview: Plot = { ...plot, span: { from: 1, to: length }, scale: (width - left) / length };
   const all = useMemo(
     () => makeTracks(result, matches, props.known, props.pLddt),
     [result, matches, props.known, props.pLddt],
@@ -149,13 +160,20 @@ export function ProteinTracks(props: TracksProps) {
   const tracks = all.filter(({ choice }) => !choice || isShown(choice));
   const sequence = plot.scale >= READABLE_WIDTH ? (result.alignment?.query ?? null) : null;
   const rows = stacked([OVERVIEW, sequence ? 28 : 14, ...tracks.map(trackHeight)], left === 0);
-  const gestures = useGestures(view, length, plot, { plot: overview, bottom: rows.tops[1] });
+  const whole = { plot: overview, bottom: rows.tops[1] };
+  const gestures = useGestures(view, position, plot, whole);
   const isWhole = countResidues(span) >= length;
   const context = { selected, onSelect: props.onSelect, areStops: matches.length <= MAX_STOPS };
   const drawn = (row: number, of: Plot): Plot => ({ ...of, y: rows.tops[row] + (left === 0 ? 16 : 0) });
   const label = (row: number, title: string, note: string) => (
     <Label {...{ title, note }} y={rows.tops[row]} above={left === 0} />
   );
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget || !position.onKey(event, span.from)) return view.onKey(event);
+    event.preventDefault();
+    const at = { from: position.residue!, to: position.residue! };
+    if (!contains(span, at)) view.show(showing(span, at, length));
+  };
   return (
     <Picture
       title={isWhole ? "Whole protein" : `Residues ${span.from}–${span.to}`}
@@ -172,15 +190,15 @@ export function ProteinTracks(props: TracksProps) {
           <TracksMenu tracks={[...new Set(all.flatMap(({ choice }) => choice ?? []))]} />
         </>
       }
-      legend={<Legend hasFeatures={props.known !== undefined && props.known.length > 0} />}
+      legend={<Legend hasFeatures={all.some(({ kind }) => kind === "features")} />}
     >
       <div
         ref={box}
         class="tracks"
         role="group"
         tabIndex={0}
-        aria-label={`Residues ${span.from} to ${span.to} of ${length}. Arrow keys move, plus and minus zoom, 0 shows all.`}
-        onKeyDown={view.onKey}
+        aria-label={`Residues ${span.from} to ${span.to} of ${length}. Arrow keys go from residue to residue, with Shift by ten, Enter selects; < and > move the view, plus and minus zoom, 0 shows all.`}
+        onKeyDown={onKey}
       >
         <svg
           class="picture"
@@ -189,6 +207,11 @@ export function ProteinTracks(props: TracksProps) {
           viewBox={`0 0 ${width} ${rows.height}`}
           onWheel={(event) => view.onWheel(event, plot)}
           {...gestures.handlers}
+          onPointerMove={(event) => {
+            pointTo(event, position, plot, whole);
+            gestures.handlers.onPointerMove(event);
+          }}
+          onPointerLeave={() => position.point(null)}
         >
           {kept && <Band plot={plot} span={kept} y={rows.tops[1]} height={rows.height} />}
           {label(0, "Whole protein", "drag to zoom")}
@@ -201,6 +224,8 @@ export function ProteinTracks(props: TracksProps) {
               {drawTrack(track, { ...context, plot: drawn(i + 2, plot) })}
             </g>
           ))}
+          <Cursor plot={overview} y={0} height={OVERVIEW} />
+          <Cursor plot={plot} y={rows.tops[1]} height={rows.height - rows.tops[1]} />
           {gestures.selection && (
             <rect
               class="brush"
@@ -212,6 +237,7 @@ export function ProteinTracks(props: TracksProps) {
           )}
         </svg>
       </div>
+      <Readout sequence={result.alignment?.query} tracks={all} />
     </Picture>
   );
 }
@@ -252,8 +278,9 @@ const Legend = ({ hasFeatures }: { hasFeatures: boolean }) => (
     ))}
     <li>
       Conservation: share of homologs, by weight, with the same residue. Above the dashed line, a residue is
-      predicted to be disordered (disorder) or confidently folded (pLDDT). Zoom with Ctrl and the wheel, by
-      dragging, or with two fingers.
+      predicted to be disordered (disorder) or confidently folded (pLDDT). Point at a residue, or go there
+      with the arrow keys, to read its values; click or press Enter to select it everywhere. Zoom with Ctrl
+      and the wheel, by dragging, or with two fingers.
       {hasFeatures &&
         " Tracks of known features come from imported files; instances with a dashed outline are not confirmed. The table below the matches lists all features."}
     </li>
