@@ -290,7 +290,7 @@ CREATE TABLE location (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-, grid_rows INTEGER CHECK (grid_rows > 0), grid_columns INTEGER CHECK (grid_columns > 0), numbering TEXT NOT NULL DEFAULT 'A1', capacity INTEGER CHECK (capacity > 0)) STRICT;
+, grid_rows INTEGER CHECK (grid_rows > 0), grid_columns INTEGER CHECK (grid_columns > 0), numbering TEXT NOT NULL DEFAULT 'A1', capacity INTEGER CHECK (capacity > 0), box_capacity INTEGER) STRICT;
 
 CREATE INDEX location_visible ON location (deleted, public, owner, owned_by);
 

@@ -17,6 +17,8 @@ export interface Page {
   camera?: boolean;
   /** The current form of a query of an earlier version; browsers are redirected to it. */
   currentQuery?: (search: URLSearchParams) => URLSearchParams;
+  /** The page that took the place of this one at an address; browsers are redirected to it. */
+  currentAddress?: (address: Address) => readonly [path: string, query: Query] | undefined;
   /** Rendered on the server with the address alone, then hydrated in the browser. */
   View: ComponentType;
 }

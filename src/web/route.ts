@@ -47,6 +47,11 @@ export function webRoutes(
       const address = `${makeContext(request).base}${pathname}?${current}`.replace(/\?$/, "");
       return new Response(null, { status: 301, headers: { Location: address } });
     }
+    const moved = page.currentAddress?.(parseAddress(page, new URL(request.url)));
+    if (moved) {
+      const address = withPageContext(makeContext(request), () => href(...moved));
+      return new Response(null, { status: 301, headers: { Location: address } });
+    }
     const key = searchParams.get("key");
     // A page that was opened with its key is reloaded without.
     const isOpen = !page.keyed || key === null || opens(page.name, key);

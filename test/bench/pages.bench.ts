@@ -269,10 +269,10 @@ await measure("open a record", (round) =>
   ),
 );
 await measure("open the tree", () =>
-  waitToOpen("/inventory/tree", "document.querySelectorAll('.tree li').length >= 100"),
+  waitToOpen("/inventory/storage", "document.querySelectorAll('.tree li').length >= 100"),
 );
 await measure("open a room in the tree", async () => {
-  await page.goto(`${server.url}/inventory/tree`, { waitUntil: "networkidle2" });
+  await page.goto(`${server.url}/inventory/storage`, { waitUntil: "networkidle2" });
   await page.waitForSelector(".tree li button");
   return wait(
     "document.querySelector('.tree li button').click()",

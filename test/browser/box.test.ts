@@ -56,7 +56,7 @@ browserTest("exchanges two tubes by dragging one onto the other", async () => {
 });
 
 browserTest("shows tubes without a slot below the grid, from where they are dragged into one", async () => {
-  await using opened = await openPage(BOX.replace("locations/", "tree?of=locations/"), { signedIn: true });
+  await using opened = await openBox();
   const { page } = opened;
   const tube = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
   const { results } = await write(page, "GET", `${tube}?fields=location&response_format=flat`);

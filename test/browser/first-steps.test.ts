@@ -33,8 +33,9 @@ browserTest(
     await checkPage(opened, "built");
     await follow(page, "Print labels");
     await seeText(page, "62 labels");
-    await page.goto(`${server.url}/inventory/tree`);
-    for (const name of ["Room 12", "Freezer 1", "Shelf 2", "Rack 3", "Box 5"]) await follow(page, name);
+    await page.goto(`${server.url}/inventory/storage`);
+    for (const name of ["Freezer 1", "Shelf 2", "Rack 3"]) await press(page, "link", name);
+    await follow(page, "Box 5");
     await page.waitForSelector(".boxgrid");
     expect(await page.$$eval("[role=gridcell]", (cells) => cells.length)).toBe(81);
     await page.goto(`${server.url}/inventory/build`);

@@ -89,7 +89,8 @@ browserTest(
     await checkPage(opened, "stocktake-location");
     await choose(page, "Location", "-20 drawer 1");
     await seeText(page, "Stocktake of -20 drawer 1");
-    await page.goto(`${opened.url}/inventory/tree?of=locations/f0edd1ea-6c21-549a-babe-04232fb34961`);
+    await page.goto(`${opened.url}/inventory/storage?of=locations/f0edd1ea-6c21-549a-babe-04232fb34961`);
+    await press(page, "button", "More");
     await Promise.all([page.waitForNavigation(), press(page, "link", "Stocktake")]);
     await seeText(page, "Stocktake of -20 drawer 1");
     await checkPage(opened, "stocktake-begin");

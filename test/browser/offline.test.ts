@@ -115,7 +115,7 @@ browserTest(
     await using opened = await openReady(connection.url);
     const { page, url } = opened;
     await connection.set(false, page);
-    await page.goto(`${url}/inventory/tree?of=locations/${BOX}`);
+    await page.goto(`${url}/inventory/storage?of=locations/${BOX}`);
     await seeText(page, "As this device knew it");
     await seeText(page, "25 of 81 slots in use");
     await press(page, "button", "Scan into the box");
@@ -142,7 +142,7 @@ browserTest(
     await seeText(page, "Everything has been sent.");
     const { location, position = "" } = before.results as Record<string, string>;
     await write(other.page, "PATCH", BSAI, { location: location ?? null, position });
-    await page.goto(`${url}/inventory/tree?of=locations/${BOX}`);
+    await page.goto(`${url}/inventory/storage?of=locations/${BOX}`);
     await (await page.waitForSelector("[role=gridcell][aria-label^='C9,']"))!.click();
     await seeText(page, "26 of 81 slots in use");
     await press(page, "button", "Take out");

@@ -20,7 +20,7 @@ const addresses = ({ a, b, search, location }: Shown): string[] => [
   ...`/score/${a} /score/compare?a=${a}&b=${b} /scan/${a} /scans?job=${a}&job=${b} /proteome/${search}`.split(
     " ",
   ),
-  ..."/inventory /inventory/tree /inventory/build /inventory/changes /inventory/scan".split(" "),
+  ..."/inventory /inventory/storage /inventory/build /inventory/changes /inventory/scan".split(" "),
   ..."/inventory/labels?list=locations /inventory/stocktake /inventory/offline".split(" "),
   ...["locations", "stocks-consumables", "places"].flatMap((list) =>
     `/inventory/${list} /inventory/${list}/new /inventory/${list}/import`.split(" "),

@@ -173,3 +173,41 @@ test("returns the metadata for forms and filters to every caller", async () => {
     }
   }
 });
+
+test("reads all nodes at any depth below one, as far as the caller may view them", async () => {
+  const names = async (of: string, as?: string) => {
+    const { below } = await get(`locations/tree/?of=${of}&below=true`, as);
+    return (below as { name: string; inside: string }[]).map(({ name }) => name);
+  };
+  expect(await names(`places/${IDS.a101}`)).toEqual(["Freezer 1", "Shelf 1", "drawer"]);
+  expect(await names(`places/${IDS.cellar}`, "alice")).toEqual(["Secret", "Inner"]);
+  expect(await names(`locations/${IDS.drawer}`)).toEqual([]);
+  const rack = { label: "Rack A", parent: IDS.shelf, box_capacity: 5, public: true };
+  const made = await lab.send("admin", "POST", "locations/", rack);
+  const inside = String((made.body.results as Record<string, Json> | undefined)?.id ?? made.body.id);
+  const grid = { grid_rows: 3, grid_columns: 3 };
+  for (const [label, more] of Object.entries({ "Box 10": grid, "Box 2": grid, Hidden: { public: false } }))
+    expect(
+      (await lab.send("admin", "POST", "locations/", { label, parent: inside, public: true, ...more }))
+        .status,
+    ).toBe(201);
+  const { below } = await get(`locations/tree/?of=locations/${IDS.shelf}&below=true`, "bob");
+  const space = { capacity: 9, used: 0, free: 9 };
+  const box = { segment: "locations", id: expect.any(String), inside, ...grid, box_capacity: null, space };
+  const [, ...racks] = below as Json[];
+  expect(racks).toEqual([
+    {
+      segment: "locations",
+      id: inside,
+      name: "Rack A",
+      inside: IDS.shelf,
+      grid_rows: null,
+      grid_columns: null,
+      box_capacity: 5,
+      space: null,
+    },
+    { ...box, name: "Box 2" },
+    { ...box, name: "Box 10" },
+  ]);
+  expect((await get(`locations/tree/?of=locations/${IDS.shelf}`)).below).toBeUndefined();
+});

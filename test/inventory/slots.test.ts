@@ -125,6 +125,18 @@ describe("refuses", () => {
 });
 
 describe("shows", () => {
+  test("the free slots of each location, where they are named", async () => {
+    const free = async (as: string) => {
+      const { body } = await lab.send(as, "GET", "locations/?fields=id,free_slots&page_size=100");
+      const results = body.results as unknown as { id: string; free_slots: number | null }[];
+      return [BOX, RACK, SHELF, PLAIN].map((of) => results.find((each) => each.id === of)!.free_slots);
+    };
+    for (const as of ["admin", "bob"]) expect(await free(as)).toEqual([6, 4, 1, null]);
+    expect((await lab.send("admin", "GET", `locations/${BOX}/?fields=*`)).body).not.toHaveProperty(
+      "free_slots",
+    );
+  });
+
   test("records of the specification keep their form", async () => {
     const { body } = await lab.send("admin", "GET", `locations/${BOX}/`);
     expect(Object.keys(body)).toEqual([

@@ -26,7 +26,15 @@ const MAX_VALUES = 100;
 const DEFAULT_NODES = 200;
 const MAX_NODES = 1000;
 
+/** Records inside one, at any depth. */
+const MAX_BELOW = 5000;
+
 const NODE = { segment: TEXT, id: TEXT, name: TEXT };
+const TREE_NODE = {
+  ...NODE,
+  model_type: optional("Of equipment, such as FREEZER."),
+  grid_rows: Type.Optional(nullable(COUNT)),
+};
 
 const described = (description: string) => Type.String({ description });
 const SUMMARY = Type.Object({
@@ -66,15 +74,32 @@ const VALUES = Type.Object(
 
 const TREE = Type.Object(
   {
-    path: Type.Array(Type.Object(NODE), { description: "Nodes from the outermost to the requested one." }),
+    path: Type.Array(Type.Object(TREE_NODE), {
+      description: "Nodes from the outermost to the requested one.",
+    }),
     contents: Type.Array(Type.Object({ segment: TEXT, field: TEXT, total: COUNT }), {
       description: "Other records stored in the node, by list and field.",
     }),
+    below: Type.Optional(
+      nullable(
+        Type.Array(
+          Type.Object({
+            ...NODE,
+            inside: Type.String({ description: "Id of the node directly around it." }),
+            grid_rows: nullable(COUNT),
+            grid_columns: nullable(COUNT),
+            box_capacity: nullable(COUNT),
+            space: SPACE,
+          }),
+        ),
+        { description: `All nodes inside, with their own slots; null if there are more than ${MAX_BELOW}.` },
+      ),
+    ),
     levels: Type.Array(
       Type.Object({
         segment: TEXT,
         total: COUNT,
-        results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT, space: SPACE })),
+        results: Type.Array(Type.Object({ ...TREE_NODE, inside: COUNT, contents: COUNT, space: SPACE })),
       }),
     ),
   },
@@ -137,10 +162,11 @@ export const relationOperations = () => [
           description: `Nodes of each level per page; ${DEFAULT_NODES} by default.`,
         }),
       ),
+      below: Type.Optional(Type.Boolean({ description: "true: also the nodes at any depth below `of`." })),
     }),
     returns: TREE,
     heavy: (_, call: Call) => isLarge(call, "location"),
-    run({ query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }, call: Call) {
+    run({ query: { of = "", page = 1, page_size: size = DEFAULT_NODES, below } }, call: Call) {
       const { actor, store } = call;
       const tree = new LocationTree(store.statements, store.reader, DECLARED);
       if (of === "")
@@ -153,6 +179,7 @@ export const relationOperations = () => [
       return respondJson({
         path: tree.path(resource, rid, actor),
         contents: tree.contents(resource, rid, actor),
+        ...(below ? { below: tree.below(resource, rid, MAX_BELOW, actor) } : {}),
         levels: tree.inside({ resource, rid }, page, size, actor),
       });
     },

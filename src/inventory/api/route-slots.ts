@@ -37,6 +37,7 @@ const USAGE = {
 };
 export const SPACE = nullable(
   Type.Object(USAGE, {
+    $id: "SlotUsage",
     description: "Slots of the locations inside; null if none has a grid or a capacity.",
   }),
 );

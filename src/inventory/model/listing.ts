@@ -13,7 +13,7 @@ import {
   type Resource,
   type Resources,
   findTarget,
-  UNIQUE_PATH,
+  SHOWN_IF_NAMED,
 } from "./resource.ts";
 import { parseExpression } from "./expression.ts";
 import { namesAnnotation, parseListParameter, parseListPath } from "./annotation-filter.ts";
@@ -273,7 +273,7 @@ function knownFields(
   const own = Object.entries(resource.fields)
     .filter(
       ([name, { shown }]) =>
-        shown !== "internal" && (wanted.has(name) || (wanted.has("*") && name !== UNIQUE_PATH)),
+        shown !== "internal" && (wanted.has(name) || (wanted.has("*") && !SHOWN_IF_NAMED.has(name))),
     )
     .map(([name]) => name);
   const spans = [...wanted].filter(

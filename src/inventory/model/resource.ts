@@ -230,6 +230,9 @@ export function fieldAt(
 /** Computed: the name of a record among all that the caller may view; shown only where it is named, as it takes time. */
 export const UNIQUE_PATH = "unique_path";
 
+/** Computed fields that are shown only where they are named. */
+export const SHOWN_IF_NAMED: ReadonlySet<string> = new Set([UNIQUE_PATH, "free_slots"]);
+
 /** The resource whose unique path a name ends with, such as `location__unique_path`; undefined for other names. */
 export function findUniquePath(
   resources: Resources,
@@ -351,6 +354,16 @@ export const uniquePathField = (): Record<string, Field> => ({
     "The shortest path that no other record that the caller may view has, such as `Rack A › Box 1`; shown if it is named in `fields`, also of references (`location__unique_path`).",
     { shown: "extra", shape: nullable(Type.String()), compute: () => null },
   ),
+});
+
+/** The number of free slots of a location, by an expression of SQL. */
+export const freeSlotsField = (select: string): Record<string, Field> => ({
+  free_slots: computed("Free slots, without those of locations inside; shown if it is named in `fields`.", {
+    shown: "extra",
+    shape: nullable(Type.Integer()),
+    select,
+    compute: ({ free_slots }) => free_slots as number | null,
+  }),
 });
 
 /** The field that makes a record visible to everyone. */

@@ -6,7 +6,7 @@ import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resources, findTarget } from "../model/resource.ts";
 import type { RecordReader } from "./record-reader.ts";
 import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
-import { StorageSpace, type Usage, sumUsage } from "./storage-space.ts";
+import { type InnerNode, StorageSpace, type Usage } from "./storage-space.ts";
 import { INSIDE, outermost, type EnclosingField, listEnclosingFields } from "./tree-fields.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
@@ -19,6 +19,10 @@ export interface TreeNode {
   segment: string;
   id: string;
   name: string;
+  /** Of equipment, such as FREEZER. */
+  model_type?: string;
+  /** Of locations; null without a grid. */
+  grid_rows?: number | null;
 }
 
 /** One page of the records of one list that are inside the same record. */
@@ -100,16 +104,25 @@ export class LocationTree {
       const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
       const inside = this.#sum(listEnclosingFields(viewer, resource), rids, actor);
       const contents = this.#sum(this.#contents.get(resource.name)!, rids, actor);
-      const spaces = new StorageSpace(this.statements, viewer).spaces(resource, rids);
+      const spaces = new StorageSpace(this.statements, viewer).usage(resource, rids);
       const results = this.#nodes(resource, rids, actor).map((node, i) =>
         Object.assign(node, {
           inside: inside.get(rids[i]) ?? 0,
           contents: contents.get(rids[i]) ?? 0,
-          space: sumUsage(spaces.get(rids[i])!),
+          space: spaces.get(rids[i]) ?? null,
         }),
       );
       return total === 0 ? [] : [{ segment: resource.segment, total, results }];
     });
+  }
+
+  /** All records inside one, at any depth; null if there are more than `maximum`. */
+  below(resource: RoutedResource, rid: number, maximum: number, actor: Actor): InnerNode[] | null {
+    return new StorageSpace(this.statements, { resources: this.resources, actor }).inside(
+      resource,
+      rid,
+      maximum,
+    );
   }
 
   #sum(referrers: readonly EnclosingField[], rids: readonly number[], actor: Actor): Map<number, number> {
@@ -122,12 +135,11 @@ export class LocationTree {
   }
 
   #nodes(resource: RoutedResource, rids: readonly number[], actor: Actor): TreeNode[] {
-    const values = this.reader.values(resource, ["id", resource.key], actor, rids);
-    return values.map((record) => ({
-      segment: resource.segment,
-      id: String(record.id),
-      name: String(record[resource.key]),
-    }));
+    const kind = ["model_type", "grid_rows"].filter((name) => name in resource.fields);
+    const values = this.reader.values(resource, ["id", resource.key, ...kind], actor, rids);
+    return values.map(({ id, [resource.key]: name, ...more }) =>
+      Object.assign(more, { segment: resource.segment, id: String(id), name: String(name) }),
+    );
   }
 
   /** The record that this one is inside, as far as the actor may view it. */

@@ -32,14 +32,31 @@ export interface Slot {
   position: string;
 }
 
-/** A record of the tree, and the requested record that it is inside. */
+/** A record of the tree, the requested record that it is inside, and the node directly around it. */
 interface Node {
+  of: Resource;
   row: Row;
   root: number;
   path: string[];
+  outer: Node | null;
 }
 
-const COLUMNS = ", t.label, t.grid_rows, t.grid_columns, t.numbering, t.capacity";
+/** A record inside another one, at any depth. */
+export interface InnerNode {
+  segment: string;
+  id: string;
+  name: string;
+  /** Id of the record directly around it. */
+  inside: string;
+  grid_rows: number | null;
+  grid_columns: number | null;
+  box_capacity: number | null;
+  /** Its own slots, without those of the locations inside it. */
+  space: Usage | null;
+}
+
+const COLUMNS = ", t.label, t.grid_rows, t.grid_columns, t.numbering, t.capacity, t.box_capacity";
+const isMeasurable = ({ of, row }: Node): boolean => of.name === "location" && row.capacity !== null;
 const natural = new Intl.Collator("en", { numeric: true });
 
 const comparePaths = (a: readonly string[], b: readonly string[]): number => {
@@ -60,16 +77,48 @@ export class StorageSpace {
   /** The spaces of these records and inside them, at any depth and in the order of the tree, by record. */
   spaces(resource: Resource, rids: readonly number[]): Map<number, Space[]> {
     const found = new Map<number, Space[]>(rids.map((rid) => [rid, []]));
-    const any = "SELECT 1 AS found FROM location WHERE capacity IS NOT NULL AND deleted = 0 LIMIT 1";
-    if (!this.statements.get({ text: any, args: [] })) return found;
-    const nodes = this.#within(resource, rids)
-      .filter(({ row }) => row.capacity !== null)
-      .sort((a, b) => comparePaths(a.path, b.path));
+    const nodes = this.#measurable(resource, rids).sort((a, b) => comparePaths(a.path, b.path));
     for (const [i, space] of this.#measured(nodes).entries()) found.get(nodes[i].root)!.push(space);
     return found;
   }
 
-  /** The records and the locations inside them. */
+  /** The space of these records and of all inside them together, by record; null without any. */
+  usage(resource: Resource, rids: readonly number[]): Map<number, Usage | null> {
+    const nodes = this.#measurable(resource, rids);
+    const byRoot = Map.groupBy(this.#measured(nodes).entries(), ([i]) => nodes[i].root);
+    return new Map(rids.map((rid) => [rid, sumUsage((byRoot.get(rid) ?? []).map(([, space]) => space))]));
+  }
+
+  /** All records inside one, in the order of the tree; null if there are more than `maximum`. */
+  inside(resource: Resource, rid: number, maximum: number): InnerNode[] | null {
+    const nodes = this.#within(resource, [rid]).filter(({ outer }) => outer !== null);
+    if (nodes.length > maximum) return null;
+    nodes.sort((a, b) => comparePaths(a.path, b.path));
+    const measurable = nodes.filter(isMeasurable);
+    const spaces = new Map(this.#measured(measurable).map((space, i) => [measurable[i], sumUsage([space])]));
+    return nodes.map((node) => {
+      const { of, row, outer } = node;
+      const { grid_rows = null, grid_columns = null, box_capacity = null } = row;
+      return {
+        segment: of.segment!,
+        id: String(row.id),
+        name: String(row.name),
+        inside: String(outer!.row.id),
+        grid_rows: grid_rows as number | null,
+        grid_columns: grid_columns as number | null,
+        box_capacity: box_capacity as number | null,
+        space: spaces.get(node) ?? null,
+      };
+    });
+  }
+
+  #measurable(resource: Resource, rids: readonly number[]): Node[] {
+    const any = "SELECT 1 AS found FROM location WHERE capacity IS NOT NULL AND deleted = 0 LIMIT 1";
+    if (!this.statements.get({ text: any, args: [] })) return [];
+    return this.#within(resource, rids).filter(isMeasurable);
+  }
+
+  /** The records and those inside them. */
   #within(resource: Resource, rids: readonly number[]): Node[] {
     const all: Node[] = [];
     const seen = new Set<string>();
@@ -78,7 +127,7 @@ export class StorageSpace {
       const next: typeof level = new Map();
       for (const [of, nodes] of level) {
         for (const node of nodes) seen.add(`${of.name} ${String(node.row.rid)}`);
-        if (of.name === "location") all.push(...nodes);
+        all.push(...nodes);
         for (const way of listEnclosingFields(this.viewer, of)) {
           const inside = this.#inside(way, nodes).filter(
             ({ row }) => !seen.has(`${way.resource.name} ${String(row.rid)}`),
@@ -98,7 +147,13 @@ export class StorageSpace {
     const tail = " AND t.rid IN (SELECT value FROM json_each(?))";
     const { text, args } = selectVisible(this.viewer, resource, this.#columns(resource), ALIVE, tail);
     const rows = this.statements.all({ text, args: [...args, JSON.stringify(rids)] });
-    return rows.map((row) => ({ row, root: Number(row.rid), path: [String(row.name)] }));
+    return rows.map((row) => ({
+      of: resource,
+      row,
+      root: Number(row.rid),
+      path: [String(row.name)],
+      outer: null,
+    }));
   }
 
   #inside({ resource, field, condition }: Required<EnclosingField>, outer: readonly Node[]): Node[] {
@@ -113,8 +168,8 @@ export class StorageSpace {
     const byRid = new Map(outer.map((node) => [node.row.rid, node]));
     const rows = this.statements.all({ text, args: [...args, JSON.stringify([...byRid.keys()])] });
     return rows.map((row) => {
-      const { root, path } = byRid.get(row.far)!;
-      return { row, root, path: [...path, String(row.name)] };
+      const outer = byRid.get(row.far)!;
+      return { of: resource, row, root: outer.root, path: [...outer.path, String(row.name)], outer };
     });
   }
 

@@ -1,12 +1,19 @@
 import { type Field, type FieldForm, integer, prose, reference, text } from "../model/field.ts";
 import { type Grid, MAX_SIDE, type Numbering, NUMBERINGS, slotCount, findSlot } from "../model/grid.ts";
-import { ownedResource, uniquePathField, type Resource } from "../model/resource.ts";
+import { freeSlotsField, ownedResource, uniquePathField, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { barcodeField } from "./model-type.ts";
 import { evictionHint } from "./position.ts";
 
 /** The path to a location shows these. */
 const LOCATION_FORM: { form: FieldForm } = { form: { shownIn: "location" } };
+
+/** Selects the free slots of a grid, or the places that are left of a capacity. */
+const FREE_SLOTS =
+  "max(0, t.capacity - CASE WHEN t.grid_rows IS NOT NULL THEN (SELECT count(*) FROM slot WHERE slot.location = t.rid)" +
+  " ELSE (SELECT count(*) FROM consumable AS c WHERE c.location = t.rid AND c.deleted = 0)" +
+  " + (SELECT count(*) FROM specimen AS s WHERE s.location = t.rid AND s.deleted = 0)" +
+  " + (SELECT count(*) FROM location AS i WHERE i.parent = t.rid AND i.deleted = 0) END)";
 
 const MAX_CAPACITY = 1_000_000;
 
@@ -60,10 +67,19 @@ export const location = ownedResource({
     capacity: count("Items and locations that fit in; of a location with a grid, its number of slots.", {
       form: { when: { field: "grid_rows", values: [""] } },
     }),
+    box_capacity: count("Boxes that fit in, such as 5 of a rack.", {
+      form: { when: { field: "grid_rows", values: [""] } },
+    }),
+    ...freeSlotsField(FREE_SLOTS),
   },
   rules(record, given, previous) {
     const errors: Record<string, string> = {};
-    const limits = { grid_rows: MAX_SIDE, grid_columns: MAX_SIDE, capacity: MAX_CAPACITY };
+    const limits = {
+      grid_rows: MAX_SIDE,
+      grid_columns: MAX_SIDE,
+      capacity: MAX_CAPACITY,
+      box_capacity: MAX_CAPACITY,
+    };
     for (const [name, most] of Object.entries(limits))
       if (record[name] !== null && !(Number(record[name]) >= 1 && Number(record[name]) <= most))
         errors[name] = `Expected a whole number from 1 to ${most.toLocaleString("en")}, or null.`;

@@ -48,8 +48,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
       { name: "Overview", path: "/inventory", icon: "layout-list" },
       { name: "Consumables", path: "/inventory/stocks-consumables", icon: "flask-conical" },
       { name: "Specimens", path: "/inventory/stocks-specimen", icon: "test-tubes" },
-      { name: "Equipment", path: "/inventory/equipment", icon: "microscope" },
-      { name: "Locations", path: "/inventory/tree", icon: "map-pin" },
+      { name: "Storage", path: "/inventory/storage", icon: "refrigerator" },
       { name: "Stocktakes", path: "/inventory/stocktakes", icon: "clipboard-check" },
     ],
   },
@@ -86,7 +85,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/changes": "/results",
   "/scans": "/scan",
   "/inventory/stocktake": "/inventory/stocktakes",
-  "/inventory/locations": "/inventory/tree",
+  "/inventory/locations": "/inventory/storage",
+  "/inventory/equipment": "/inventory/storage",
+  "/inventory/places": "/inventory/storage",
+  "/inventory/build": "/inventory/storage",
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */

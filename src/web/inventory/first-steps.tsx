@@ -84,7 +84,7 @@ export const NextStep = () => (
       <LinkButton icon="upload" href={importLink("stocks/specimen")}>
         Import specimens
       </LinkButton>
-      <LinkButton icon="map-pin" href={href("/inventory/tree")}>
+      <LinkButton icon="refrigerator" href={href("/inventory/storage")}>
         Open a box
       </LinkButton>
     </div>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { FreeSlots as Free } from "../../inventory/api/route-slots.ts";
 import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
@@ -15,7 +16,12 @@ export function useFreeSlots(segment: string, id: string): Free | undefined {
 }
 
 /** The occupancy of a place that has slots. */
-export function Capacity({ space }: { space: Pick<Free, "capacity" | "used" | "free"> | null }) {
+export function Capacity(props: {
+  space: Pick<Free, "capacity" | "used" | "free"> | null;
+  /** After the number of free slots. */
+  children?: ComponentChildren;
+}) {
+  const { space, children } = props;
   if (!space) return null;
   const { used, capacity, free } = space;
   const text = `${formatCount(used)} of ${formatCount(capacity)}`;
@@ -25,7 +31,9 @@ export function Capacity({ space }: { space: Pick<Free, "capacity" | "used" | "f
         <span>
           <strong>{text}</strong> slots in use
         </span>
-        <span class="muted">{formatCount(free)} free</span>
+        <span class="muted">
+          {formatCount(free)} free{children}
+        </span>
       </div>
       <Meter label={`${text} slots in use`} share={used / capacity} />
     </div>

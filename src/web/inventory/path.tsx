@@ -3,20 +3,33 @@ import type { Level, TreeNode as Node } from "../../inventory/records/location-t
 import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
 import { call } from "../request.ts";
+import { pagePath } from "./declaration.ts";
 
 export type { Branch, Level, Node };
 
-export const readBranch = (of: string, page: number, signal?: AbortSignal): Promise<Branch> =>
-  call("GET /api/v2/locations/tree/", { query: { of, page, page_size: 100 }, signal });
+/** The records inside a place; with `below`, at any depth, too. @throws ApiError */
+export const readBranch = (of: string, page: number, signal?: AbortSignal, below?: true): Promise<Branch> =>
+  call("GET /api/v2/locations/tree/", { query: { of, page, page_size: 100, below }, signal });
 
-export const treeAddress = ({ segment, id }: Pick<Node, "segment" | "id">): string =>
-  href("/inventory/tree", { of: `${segment}/${id}` });
+/** The address of a place: the page of a box, or Storage for all others. */
+export const treeAddress = ({ segment, id, grid_rows }: Omit<Node, "name">): string =>
+  grid_rows ? href(pagePath(segment, id)) : href("/inventory/storage", { of: `${segment}/${id}` });
 
 /** Breadcrumbs of a path, without its last node. */
 export const makeCrumbs = (path: readonly Node[]): { name: string; href: string }[] => [
-  { name: "Locations", href: href("/inventory/tree") },
+  { name: "Storage", href: href("/inventory/storage") },
   ...path.slice(0, -1).map((node) => ({ name: node.name, href: treeAddress(node) })),
 ];
+
+/** Between the names of a path. */
+const STEP = " › ";
+
+/** A unique path such as `Shelf 2 › Rack A › Box 1`, which breaks between its names. */
+export const PathLine = ({ path }: { path: string }) => (
+  <>
+    {path.split(STEP).map((name, i) => [i > 0 && STEP, <span key={i} class="path-step" children={name} />])}
+  </>
+);
 
 /** The path to a location, from the outermost place, as nested links. */
 export function LocationPath({ segment, id, slot = "" }: { segment: string; id: string; slot?: string }) {
@@ -32,7 +45,9 @@ export function LocationPath({ segment, id, slot = "" }: { segment: string; id: 
         ))}
         {value && slot !== "" && (
           <li>
-            <b>Slot {slot}</b>
+            <a href={href(pagePath(segment, id), { at: slot })}>
+              <b>Slot {slot}</b>
+            </a>
           </li>
         )}
       </ol>

@@ -9,6 +9,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { snapshot } from "../offline/device.ts";
 import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
 import { isUnreachable, callForResponse } from "../request.ts";
+import { formatCount } from "../format.tsx";
 import { useSession } from "../session.ts";
 import {
   parseConstant,
@@ -21,6 +22,7 @@ import {
   listSingular,
   formatConstant,
 } from "./declaration.ts";
+import { PathLine } from "./path.tsx";
 import { readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 import { readList } from "./read-list.ts";
@@ -33,6 +35,8 @@ interface Option {
   context: string;
   /** The own name of a place, without its path. */
   label?: string;
+  /** Free slots of a location with a grid or a capacity. */
+  free?: number | null;
   /** The name of a record that choosing it creates. */
   creates?: string;
 }
@@ -72,9 +76,14 @@ async function searchOnline(to: Reference, words: string, signal: AbortSignal): 
 async function read(to: Reference, filter: Record<string, string>, signal: AbortSignal): Promise<Option[]> {
   const { context = [] } = LISTS[to.segment] ?? {};
   const name = isInTree(to.segment) ? "unique_path" : to.key;
-  const fields = ["id", to.key, name, ...context].join(",");
+  const free = to.segment === "locations" ? ["free_slots"] : [];
+  const fields = ["id", to.key, name, ...context, ...free].join(",");
   const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
-  const { results } = await readList<Record<string, string | null>>(to.segment, query, signal);
+  const { results } = await readList<Record<string, string | null> & { free_slots?: number | null }>(
+    to.segment,
+    query,
+    signal,
+  );
   return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
     name: String(record[name] ?? record[to.key]),
@@ -83,6 +92,7 @@ async function read(to: Reference, filter: Record<string, string>, signal: Abort
       .flatMap((of) => (record[of] && !record[name]?.includes(record[of]) ? record[of] : []))
       .join(", "),
     label: String(record[to.key]),
+    free: record.free_slots ?? null,
   }));
 }
 
@@ -127,9 +137,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
       >
         {(option) =>
           option.creates === undefined ? (
-            <>
-              {option.name || "(no name)"} <small>{option.context}</small>
-            </>
+            <OptionName option={option} />
           ) : (
             <span class="row">
               <Icon name="plus" />
@@ -144,6 +152,16 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
     </>
   );
 }
+
+/** A record that a picker offers: of a place its path, what is around that, and its free slots. */
+export const OptionName = ({ option: { name, context, free } }: { option: Option }) => (
+  <span class="option">
+    <span>
+      <PathLine path={name || "(no name)"} /> <small>{context}</small>
+    </span>
+    {typeof free === "number" && <small>{free === 0 ? "full" : `${formatCount(free)} free`}</small>}
+  </span>
+);
 
 const isNamed = ({ name, label = name }: Option, typed: string): boolean =>
   [name, label].some((each) => each.toLowerCase() === typed.toLowerCase());
@@ -174,7 +192,7 @@ const suggestedValues = (
   );
 
 /** Asks for the few fields that a new record needs. */
-function CreateDialog(props: {
+export function CreateDialog(props: {
   to: Reference;
   name: string;
   onClose: () => void;

@@ -20,6 +20,7 @@ import {
   formatConstant,
 } from "./declaration.ts";
 import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
+import { PathLine } from "./path.tsx";
 import { readFlat, readList, readOne } from "./read-list.ts";
 
 /** Records in the nested response format, which names the records they refer to. */
@@ -341,7 +342,7 @@ export function Value(props: ValueProps) {
   if (isNamed(value) && to?.printed === "id")
     return (
       <a href={href(pagePath(to.segment, String(value.id)))}>
-        {formatText(value)}
+        {isInTree(to.segment) ? <PathLine path={formatText(value)} /> : formatText(value)}
         {suffix}
       </a>
     );

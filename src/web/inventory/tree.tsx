@@ -1,14 +1,15 @@
 import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
-import { Button, IconButton } from "../components/button.tsx";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { draggable } from "../components/drag.ts";
 import { SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
-import { Icon } from "../components/icon.tsx";
+import { Icon, type IconName } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
+import { Meter } from "../components/progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
 import { LISTS, referenceTo, listSingular, listTitle } from "./declaration.ts";
@@ -20,8 +21,16 @@ import { showDone } from "./write-record.ts";
 /** The fields that place records inside others, by the list of the others; the first set field counts. */
 const findInside = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
 
-/** Moves on this page; each makes open branches load again. */
-export const Moves = createContext<{ count: number; onMoved: () => void }>({ count: 0, onMoved: () => {} });
+/** The place that Storage shows, and the number of moves, each of which makes open branches load again. */
+export const Shown = createContext<{
+  count: number;
+  path: readonly Node[];
+  onMoved: () => void;
+  onShow: (of: string) => void;
+}>({ count: 0, path: [], onMoved: () => {}, onShow: () => {} });
+
+/** Few enough rooms to show what is in each. */
+const FEW = 4;
 
 /** The contents of a branch. Deeper levels are loaded when they are opened. */
 export const Tree = ({ branch, isOuter = false }: { branch: Branch; isOuter?: boolean }) => (
@@ -45,7 +54,7 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
   return (
     <>
       {shown.map((node) => (
-        <TreeNode key={node.id} node={node} />
+        <TreeNode key={node.id} node={node} opens={parent === undefined && total <= FEW} />
       ))}
       {shown.length < total && (
         <li>
@@ -60,6 +69,18 @@ function Nodes({ parent, level: { segment, total, results } }: { parent: Node | 
 
 const useDragNode = draggable<Node>();
 
+/** Attributes of the element of a place, which is dragged into another one. */
+export function useMovable(node: Node) {
+  const { onMoved } = useContext(Shown);
+  const isMovable = Boolean(useSession()) && Object.keys(findInside(node.segment)).length > 0;
+  return useDragNode({
+    value: isMovable ? node : null,
+    name: node.name,
+    accepts: ({ id, segment }) => id !== node.id && node.segment in findInside(segment) && !node.grid_rows,
+    onDrop: (source) => void withErrorToast(() => move(source, node, onMoved)),
+  });
+}
+
 async function move(node: Node, into: Node, onMoved: () => void): Promise<void> {
   const fields = findInside(node.segment);
   const field = fields[into.segment];
@@ -73,22 +94,52 @@ async function move(node: Node, into: Node, onMoved: () => void): Promise<void> 
   onMoved();
 }
 
-function TreeNode({ node }: { node: Level["results"][number] }) {
-  const [isOpen, setOpen] = useState(false);
-  const [isMoving, setMoving] = useState(false);
-  const { count, onMoved } = useContext(Moves);
+/** Kinds of equipment that things are kept in; others are instruments. */
+const STORES = /FREEZER|FRIDGE|REFRIGERATOR|CABINET|INCUBATOR|DEWAR|TANK|STOR|SHELF|RACK|ROOM/i;
+type Counted = Level["results"][number];
+
+const isInstrument = ({ segment, model_type = "", inside, contents }: Counted): boolean =>
+  segment === "equipment" && inside + contents === 0 && !STORES.test(model_type);
+
+/** The picture of a place. */
+export function placeIcon({ segment, name, model_type = "", grid_rows }: Omit<Node, "id">): IconName {
+  if (segment === "places") return "door-open";
+  if (segment === "locations") return grid_rows ? "box" : /rack|column/i.test(name) ? "columns-3" : "rows-3";
+  return /CABINET|SHELF/i.test(model_type)
+    ? "archive"
+    : STORES.test(model_type)
+      ? "refrigerator"
+      : "microscope";
+}
+
+/** Free slots in words; else the number of things inside. */
+function countText(node: Counted): string {
+  const { space, contents } = node;
+  if (space) return space.free === 0 ? "full" : `${formatCount(space.free)} free`;
+  if (contents > 0) return pluralize(contents, "item");
+  return isInstrument(node) ? "instrument" : "";
+}
+
+function TreeNode({ node, opens }: { node: Counted; opens: boolean }) {
+  const { count, path, onShow } = useContext(Shown);
+  const isOuter = path.some(({ id }) => id === node.id);
+  const isShown = path.at(-1)?.id === node.id;
+  const [isOpen, setOpen] = useState(opens);
+  useEffect(() => {
+    if (isOuter) setOpen(true);
+  }, [isOuter]);
   const of = `${node.segment}/${node.id}`;
-  const branch = useLoaded(isOpen ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
-  const isMovable = Boolean(useSession()) && Object.keys(findInside(node.segment)).length > 0;
-  const { isTarget, attributes } = useDragNode({
-    value: isMovable ? node : null,
-    name: node.name,
-    accepts: ({ id, segment }) => id !== node.id && node.segment in findInside(segment),
-    onDrop: (source) => void withErrorToast(() => move(source, node, onMoved)),
-  });
+  const branch = useLoaded(isOpen && node.inside > 0 ? `${of} ${count}` : null, (signal) =>
+    readBranch(of, 1, signal),
+  );
+  const { isTarget, attributes } = useMovable(node);
+  const { space } = node;
   return (
     <li>
-      <div class={isTarget ? "node target" : "node"} {...attributes}>
+      <div
+        class={["node", isTarget && "target", isShown && "shown"].filter(Boolean).join(" ")}
+        {...attributes}
+      >
         {node.inside > 0 ? (
           <button
             type="button"
@@ -102,26 +153,42 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
         ) : (
           <span class="leaf" />
         )}
-        <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
-        <small>{listSingular(node.segment)}</small>
-        {node.space && (
-          <span
-            class="tag"
-            title={`${formatCount(node.space.used)} of ${formatCount(node.space.capacity)} in use`}
-          >
-            {formatCount(node.space.free)} of {formatCount(node.space.capacity)} free
-          </span>
+        <a
+          href={treeAddress(node)}
+          aria-current={isShown ? "true" : undefined}
+          class={isInstrument(node) ? "muted" : undefined}
+          onClick={(event) => {
+            if (node.grid_rows || event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            onShow(of);
+          }}
+        >
+          <Icon name={placeIcon(node)} />
+          <span>{node.name || "(no name)"}</span>
+        </a>
+        {space && space.capacity > 0 && (
+          <Meter
+            label={`${formatCount(space.used)} of ${formatCount(space.capacity)} in use`}
+            share={space.used / space.capacity}
+          />
         )}
-        {node.contents > 0 && <span class="tag">{formatCount(node.contents)} in stock</span>}
-        {isMovable && <IconButton icon="move" label={`Move ${node.name}`} onClick={() => setMoving(true)} />}
+        <small>{countText(node)}</small>
       </div>
       {isOpen && branch.value && <Tree branch={branch.value} />}
-      {isMoving && <MoveDialog node={node} onClose={() => setMoving(false)} onMoved={onMoved} />}
     </li>
   );
 }
 
-function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
+/** Asks for the place to move one into. */
+export function MoveDialog({
+  node,
+  onClose,
+  onMoved,
+}: {
+  node: Node;
+  onClose: () => void;
+  onMoved: () => void;
+}) {
   const segments = Object.keys(findInside(node.segment));
   const [segment, setSegment] = useState(segments[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });

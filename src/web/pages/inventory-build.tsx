@@ -14,7 +14,10 @@ function InventoryBuild() {
   const [built, setBuilt] = useState<Built | null>(null);
   return (
     <>
-      <PageHead title="Build rooms and freezers" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
+      <PageHead
+        title="Build rooms and freezers"
+        crumbs={[{ name: "Storage", href: href("/inventory/storage") }]}
+      >
         Describe a freezer once; all its shelves, racks and boxes are created together.
       </PageHead>
       <SignInFirst to="build storage">
@@ -37,7 +40,7 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
     created__lte: String(last_created),
     ordering: "created",
   };
-  const tree = place === "" ? href("/inventory/tree") : treeAddress({ segment: "places", id: place });
+  const tree = place === "" ? href("/inventory/storage") : treeAddress({ segment: "places", id: place });
   return (
     <Card title="Built">
       <p role="status">
@@ -51,8 +54,8 @@ function Result({ built: { results, batch, place }, onAgain }: { built: Built; o
         created.
       </p>
       <div class="actions">
-        <LinkButton look="primary" icon="map-pin" href={tree}>
-          Browse locations
+        <LinkButton look="primary" icon="refrigerator" href={tree}>
+          Show in Storage
         </LinkButton>
         {locations > 0 && (
           <LinkButton icon="printer" href={href("/inventory/labels", labels)}>

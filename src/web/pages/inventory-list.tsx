@@ -10,6 +10,7 @@ import {
   declaration,
   defaultColumns,
   defaultOrder,
+  isInTree,
   LISTS,
   newPagePath,
   pagePath,
@@ -239,5 +240,10 @@ export const inventoryListPage = definePage({
   name: "inventory-list",
   paths: ["/inventory/:list"],
   title: "Inventory",
+  // Rooms, equipment and locations are together; filters and saved views of one of them are still a list.
+  currentAddress: ({ path, search }) =>
+    search.size === 0 && isInTree(toSegment(path.split("/").at(-1)!))
+      ? ["/inventory/storage", {}]
+      : undefined,
   View: InventoryList,
 });

@@ -242,9 +242,9 @@ function Summary({ of, row: { values } }: { of: Declaration; row: Row }) {
   );
 }
 
-/** A location is inside others, other records are in lists. */
+/** A place is inside others, other records are in lists. */
 function useCrumbs(of: Declaration, row: Row) {
-  const address = of.name === "locations" && row.values.deleted !== true ? `locations/${row.id}` : null;
+  const address = isInTree(of.name) && row.values.deleted !== true ? `${of.name}/${row.id}` : null;
   const branch = useLoaded(address, (signal) => readBranch(address!, 1, signal));
   if (branch.value) return makeCrumbs(branch.value.path);
   const { model_type } = row.values;
@@ -266,7 +266,9 @@ function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; ch
   return (
     <Menu label="More" plain>
       {children}
-      {isInTree(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
+      {isInTree(of.name) && !row.values.grid_rows && (
+        <a href={treeAddress({ segment: of.name, id: row.id })}>Show in Storage</a>
+      )}
       {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
       {row.mayChange && <a href={href(`${pagePath(of.name)}/new`, { copy: row.id })}>Copy</a>}
       {of.guarded && !isDeleted && (

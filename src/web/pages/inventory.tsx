@@ -35,8 +35,8 @@ function Inventory() {
             <LinkButton icon="scan-line" href={href("/inventory/scan")}>
               Scan a code
             </LinkButton>
-            <LinkButton icon="map-pin" href={href("/inventory/tree")}>
-              Browse locations
+            <LinkButton icon="refrigerator" href={href("/inventory/storage")}>
+              Storage
             </LinkButton>
           </>
         }
@@ -72,7 +72,7 @@ const Lists = ({ counts }: { counts: Counts }) => (
         <ul class="list">
           {segments.map((segment) => (
             <li key={segment}>
-              <a href={href(pagePath(segment))}>{listTitle(segment)}</a>
+              <a href={href(pagePath(segment), isInTree(segment) ? { page: 1 } : {})}>{listTitle(segment)}</a>
               <span class="count end">{formatCount(counts[segment])}</span>
             </li>
           ))}

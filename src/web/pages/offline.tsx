@@ -62,7 +62,7 @@ function OfflinePage() {
 /** The location whose page the visitor asked for: the service worker answers with this page instead. */
 function locationAt({ pathname, search }: Location): string | null {
   const path = pathname.slice(href("").length);
-  const of = path.startsWith("/inventory/tree") ? (new URLSearchParams(search).get("of") ?? "") : path;
+  const of = /^\/inventory\/(storage|tree)/.test(path) ? (new URLSearchParams(search).get("of") ?? "") : path;
   return /(?:^|\/inventory\/)locations\/([\da-f-]{36})\/?$/.exec(of)?.[1] ?? null;
 }
 
