@@ -1,4 +1,5 @@
 import { matchDisorder } from "./match-disorder.ts";
+import { groupOverlapping } from "./overlap.ts";
 import { rounded } from "./pattern-scores.ts";
 import type { MatchScore, PatternScores, Prediction, PValueKind } from "./prediction.ts";
 
@@ -22,9 +23,6 @@ export interface RankedMatch {
   disorder: number | null;
 }
 
-/** Fraction of the shorter match from which on two matches overlap. */
-const MIN_OVERLAP = 0.5;
-
 /**
  * All matches of a prediction, best first: by z, of equals in order of the patterns. Q-values are those of Benjamini and
  * Hochberg (1995) over all scored matches; a P value that is a bound counts as the bound.
@@ -35,9 +33,9 @@ export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] 
     pattern.matches.map((match) => ({ number: ++number, pattern, match })),
   );
   const sorted = rankByZ(rows, ({ match }) => match);
-  const groups = groupMatches(sorted.map(({ match }) => match));
+  const groups = groupOverlapping(sorted.map(({ match }) => match));
   return sorted.map((row, i) =>
-    Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match) }, groups[i]),
+    Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match), ...groups[i] }),
   );
 }
 
@@ -77,25 +75,4 @@ export function qValues(ascending: readonly number[]): number[] {
     .map((i) => (smallest = Math.min(smallest, (ascending[i] * length) / (i + 1))))
     .map(rounded)
     .reverse();
-}
-
-/**
- * The groups of matches, best first: each match joins the first group whose best match it overlaps by at least MIN_OVERLAP
- * of the shorter, else it begins one. Only best matches count, so that a chain of overlaps does not become one group.
- */
-function groupMatches(matches: readonly MatchScore[]): Pick<RankedMatch, "group" | "isBest">[] {
-  const best: MatchScore[] = [];
-  return matches.map((match) => {
-    const found = best.findIndex((other) => overlap(match, other) >= MIN_OVERLAP);
-    const isBest = found < 0;
-    return { group: isBest ? best.push(match) : found + 1, isBest };
-  });
-}
-
-const matchLength = ({ start, end }: MatchScore): number => end - start + 1;
-
-/** Shared residues as a fraction of the shorter match; 0 for an empty one. */
-function overlap(a: MatchScore, b: MatchScore): number {
-  const shared = Math.min(a.end, b.end) - Math.max(a.start, b.start) + 1;
-  return shared <= 0 ? 0 : shared / Math.min(matchLength(a), matchLength(b));
 }

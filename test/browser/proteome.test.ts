@@ -62,7 +62,9 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   expect(await arrive(page, "/proteome/")).toMatch(/\/proteome\/[0-9a-f-]{36}$/);
   await seeText(page, "The verdict follows P");
   // Downloads appear at the end.
+  await press(page, "button", "Download");
   await named(page, "link", "TSV");
+  await page.keyboard.press("Escape");
   const all = await readGenes(page);
   expect(all.length).toBeGreaterThan(5);
   await checkPage(opened, "proteome");
@@ -79,6 +81,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
     all.length,
   );
   const shown = await readGenes(page);
+  await press(page, "button", "Download");
   const link = await named(page, "link", "TSV");
   const table = await link.evaluate(async (each) => (await fetch((each as HTMLAnchorElement).href)).text());
   expect(withoutComments(table).trimEnd().split("\n")).toHaveLength(shown.length + 1);
@@ -88,6 +91,7 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
     return [(each as HTMLAnchorElement).download, (await response.text()).slice(0, 2)];
   });
   expect(sheet).toEqual(["SH3-class-I-proteome.xlsx", "PK"]);
+  await page.keyboard.press("Escape");
   await press(page, "button", "Kept in homologs");
   await page.waitForFunction(() => location.search === "?region=ordered&order=kept");
   await press(page, "button", "Clear filters");

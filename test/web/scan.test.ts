@@ -6,7 +6,7 @@ import { facetRows, filtersIn, filterRows, readFilters } from "../../src/scoring
 import { setQueryValues } from "../../src/web/address.ts";
 import { viewParameters } from "../../src/web/score/match-view.ts";
 import { shortNumber } from "../../src/web/score/result.ts";
-import { type ScanMatch, scanAnswer } from "../../src/web/score/scan.ts";
+import { namePlaces, type ScanMatch, scanAnswer } from "../../src/web/score/scan.ts";
 import type { AnnotatedReport, MatchNotes } from "../../src/scoring/features/annotation.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -127,13 +127,29 @@ test("0.5 is the largest q of scans: a P value of at least 0.5 counts as 0.5", (
   expect(Math.max(...makeScan(bounded).matches.map(({ q }) => q!))).toBe(0.5);
 });
 
-test("summarizes a scan in one sentence", () => {
-  expect(scanAnswer({ matches: MATCHES, tested: 3 })).toBe(
-    "1 known instance; of the other 3 matches, 1 is likely functional. 1 stands out against all 3 tests (q ≤ 0.05).",
+test("says what is most likely in one sentence; known instances count once", () => {
+  expect(scanAnswer(MATCHES, 3)).toBe(
+    "1 known instance; of the other 3 matches, 1 is likely functional, 1 stands out.",
   );
-  expect(scanAnswer({ matches: MATCHES.slice(2), tested: 1 })).toBe(
-    "None of 2 matches is likely functional. None stands out (q ≤ 0.05).",
-  );
-  expect(scanAnswer({ matches: [], tested: 0 })).toBe("No match has a P value.");
+  expect(scanAnswer(MATCHES.slice(2), 1)).toBe("None of 2 matches is likely functional, none stands out.");
+  expect(scanAnswer([MATCHES[0]], 1)).toBe("The only match is likely functional.");
+  expect(scanAnswer([MATCHES[1]], 1)).toBe("The only match is a known instance.");
+  expect(scanAnswer([MATCHES[1], MATCHES[1]], 2)).toBe("2 known instances.");
+  expect(scanAnswer([], 0)).toBe("No match has a P value.");
   expect([0.0123, 0.5, 0.005, null].map(shortNumber)).toEqual(["0.012", "0.5", "0.005", "–"]);
+});
+
+test("names the best places of a verdict, and counts the rest", () => {
+  const at = (start: number) => match({ start, end: start + 3, verdict: "likely functional", notes: null });
+  const name = (count: number) =>
+    namePlaces(
+      [1, 11, 21, 31, 41].slice(0, count).map((start) => ({ best: at(start), others: [] })),
+      "likely functional",
+      () => "LIG",
+    );
+  expect(name(0)).toBe("");
+  expect(name(1)).toBe("LIG at 1–4");
+  expect(name(3)).toBe("LIG at 1–4, LIG at 11–14, LIG at 21–24");
+  expect(name(5)).toBe("LIG at 1–4, LIG at 11–14, LIG at 21–24 and 2 more");
+  expect(namePlaces([{ best: at(1), others: [] }], "known instance", () => "LIG")).toBe("");
 });

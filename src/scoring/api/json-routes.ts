@@ -383,19 +383,26 @@ const describeRequest = (request: JobRequest | null) => ({
 const isoTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString();
 
-const searchText = ({ name, aliases, expression, description }: MotifClass): string =>
-  [name, ...aliases, expression, description].join(" ").toLowerCase();
+const searchText = ({ name, aliases, expression, title = "", description }: MotifClass): string =>
+  [name, ...aliases, expression, title, description].join(" ").toLowerCase();
 
 /** Descriptions of classes: there may be hundreds of expressions to parse. */
 const descriptions = new WeakMap<MotifClass, ClassObject>();
 type ClassObject = Static<typeof MotifClassesSchema>["results"][number];
 
 function describeClass(motifClass: MotifClass): ClassObject {
-  const { name, aliases, expression, dialect, description, citation } = motifClass;
+  const { name, aliases, expression, dialect, title, description, citation } = motifClass;
   const known = descriptions.get(motifClass);
   if (known) return known;
   const meaning = describePattern(expression, parsePattern(expression, dialect));
-  const described = { name, aliases: [...aliases], ...meaning, description, citation };
+  const described = {
+    name,
+    aliases: [...aliases],
+    ...(title && { title }),
+    ...meaning,
+    description,
+    citation,
+  };
   descriptions.set(motifClass, described);
   return described;
 }

@@ -273,6 +273,7 @@ export const MotifClassesSchema = object(
         {
           name: text("Name, for motifClasses of a submission."),
           aliases: list(text("A name."), "Other names of the class."),
+          title: Type.Optional(text("Name for people.")),
           ...MEANING,
           description: text("Binding partner or function."),
           citation: text("Publication."),

@@ -142,26 +142,26 @@ export const HomologAtMatchSchema = object(
   "A match in one homolog.",
 );
 
-const ContributionsSchema = object(
+export const ContributionsSchema = object(
   {
     conservation: number(
       "Retention in the homologs beyond expectation, and a low rate of loss along the tree.",
     ),
     order: number("Predicted disorder of the match."),
-    chainOrder: number("Predicted order of the whole chain, against which a disordered match stands out."),
-    burial: number("Absence of a hydrophobic segment, such as of a membrane or a core."),
+    chainOrder: number("Predicted order of the whole chain."),
+    burial: number("Absence of a hydrophobic segment."),
     terminusProximity: number("Proximity to an end of the chain."),
     abundance: number("Number of matches, compared with chance."),
     pattern: Type.Optional(number("Random matches of the pattern, compared with other patterns.")),
     domain: Type.Optional(number("Position in a known domain.")),
     topology: Type.Optional(
-      number("Position in a signal or transit peptide, a membrane, or on the other side than the partner."),
+      number("Signal or transit peptide, membrane, or another side than that of the partner."),
     ),
     compartment: Type.Optional(number("Compartment of the protein, if it excludes the class's.")),
     phosphosite: Type.Optional(number("A known phosphosite where the class needs one.")),
     classModel: Type.Optional(number("Similarity to known instances.")),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
-  "Contribution of each kind of evidence to z, which is their sum, relative to random matches. Missing if the match could not be scored.",
+  "What each kind of evidence adds to z, compared with random matches. Missing without a score.",
   "Contributions",
 );
 

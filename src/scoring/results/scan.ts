@@ -3,6 +3,7 @@ import { type Prediction, rankMatches } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   caveats,
+  ContributionsSchema,
   CorpusSchema,
   count,
   fraction,
@@ -31,6 +32,7 @@ const { scan: SCAN_TABLE } = MATCH_TABLES;
 /** Members of a match in scans, whose types are those of rows. */
 export const SCAN_MATCH: Record<string, TSchema> = {
   ...matchProperties(SCAN_TABLE),
+  contributions: Type.Optional(ContributionsSchema),
   notes: nullable(NotesSchema),
 };
 
@@ -107,7 +109,10 @@ export const scanWarnings = ({ warnings, patterns }: Prediction): string[] => [
 ];
 
 export const scanMatch = (row: ScanMatch): ScanMatch =>
-  Object.assign(matchObject(SCAN_TABLE.columns, row), { notes: row.notes ?? null }) as ScanMatch;
+  Object.assign(matchObject(SCAN_TABLE.columns, row), {
+    ...(row.contributions && { contributions: row.contributions }),
+    notes: row.notes ?? null,
+  }) as ScanMatch;
 
 /** The rows of a scan, for tables. */
 export const scanPart = (report: AnnotatedReport, view: TableView): TablePart => ({

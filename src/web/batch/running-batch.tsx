@@ -120,7 +120,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         all={named}
         rowKey={({ key }) => key}
         first={200}
-        filtersAbove
+        closedFilters
         columns={COLUMNS}
         own={OWN_COLUMNS}
         actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}

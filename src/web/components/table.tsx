@@ -7,7 +7,8 @@ export interface Column<Row> {
   /** Key of the column, by which rows are ordered. */
   name: string;
   title: ComponentChildren;
-  cell: (row: Row) => ComponentChildren;
+  /** @param more the button that opens the rows below this one, in the cell that names the row */
+  cell: (row: Row, more?: ComponentChildren) => ComponentChildren;
   /** Numbers are aligned right. */
   numeric?: boolean;
   /** The cell that names the row. */
@@ -16,16 +17,16 @@ export interface Column<Row> {
   /** The order of rows, instead of the key. */
   order?: string;
   /**
-   * On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `line` shows it without
-   * its label, `hide` leaves it out.
+   * On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `left` and `right` below
+   * it, `line` shows it without its label, `hide` leaves it out.
    */
-  phone?: "end" | "hide" | "line" | "pick";
+  phone?: "end" | "hide" | "left" | "line" | "pick" | "right";
 }
 
 /** The name of a column, after "-" for descending order. */
 export type Order = string;
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -38,6 +39,8 @@ interface TableProps<Row> {
   active?: string | number | undefined;
   /** Buttons at the end of a row. */
   actions?: (row: Row) => ComponentChildren;
+  /** Rows that a button opens below a row, and its label. */
+  nested?: { of: (row: Row) => readonly Row[]; label: (row: Row) => string } | undefined;
   /** Leaves out columns without any content. */
   hideEmpty?: boolean;
   /** The number of rows before "Show all", and a noun for them. */
@@ -46,11 +49,12 @@ interface TableProps<Row> {
 
 /** A table, stacked on phones. It scrolls sideways where it is too wide. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { actions, hideEmpty = false } = props;
+  const { actions, hideEmpty = false, nested } = props;
   const columns = props.columns.filter(
     (column) => !hideEmpty || column.heading || props.rows.some((row) => !BLANK.has(column.cell(row))),
   );
   const [all, setAll] = useState(false);
+  const [opened, setOpened] = useState(new Set<string | number>());
   const rows = all ? props.rows : props.rows.slice(0, props.first?.rows ?? Infinity);
   return (
     <>
@@ -70,21 +74,29 @@ export function Table<Row>(props: TableProps<Row>) {
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => {
+            {rows.flatMap((row) => {
               const key = props.rowKey(row);
-              return (
-                <tr
-                  key={key}
-                  onClick={followRow}
-                  class={key === props.active ? "active" : undefined}
-                  aria-selected={isSelected(props.selected, key) || undefined}
+              const below = nested?.of(row) ?? [];
+              const isOpen = opened.has(key);
+              const more = below.length > 0 && (
+                <button
+                  type="button"
+                  class="more"
+                  aria-expanded={isOpen}
+                  onClick={() => setOpened((before) => before.symmetricDifference(new Set([key])))}
                 >
-                  {columns.map((column) => (
-                    <Cell key={column.name} column={column} row={row} />
-                  ))}
-                  {actions && <td class="row-actions">{actions(row)}</td>}
-                </tr>
+                  <Icon name="chevron-right" />
+                  {nested!.label(row)}
+                </button>
               );
+              const shown = <Row key={key} {...{ props, columns, row, more }} />;
+              if (!isOpen) return shown;
+              return [
+                shown,
+                ...below.map((one) => (
+                  <Row key={props.rowKey(one)} {...{ props, columns }} row={one} isBelow />
+                )),
+              ];
             })}
           </tbody>
         </table>
@@ -97,6 +109,30 @@ export function Table<Row>(props: TableProps<Row>) {
         </div>
       )}
     </>
+  );
+}
+
+function Row<Row>(of: {
+  props: TableProps<Row>;
+  columns: readonly Column<Row>[];
+  row: Row;
+  more?: ComponentChildren;
+  /** The row was opened below another one. */
+  isBelow?: boolean;
+}) {
+  const { props, columns, row, more, isBelow } = of;
+  const key = props.rowKey(row);
+  return (
+    <tr
+      onClick={followRow}
+      class={key === props.active ? "active" : isBelow ? "nested" : undefined}
+      aria-selected={isSelected(props.selected, key) || undefined}
+    >
+      {columns.map((column) => (
+        <Cell key={column.name} {...{ column, row, more }} />
+      ))}
+      {props.actions && <td class="row-actions">{props.actions(row)}</td>}
+    </tr>
   );
 }
 
@@ -143,14 +179,14 @@ function Heading<Row>(props: {
   );
 }
 
-function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+function Cell<Row>({ column, row, more }: { column: Column<Row>; row: Row; more: ComponentChildren }) {
   const { title, numeric, heading, phone } = column;
-  const content = column.cell(row);
+  const content = column.cell(row, more);
   if (heading) return <th scope="row">{content}</th>;
   return (
     <td
       class={[numeric && "num", phone && `phone-${phone}`].filter(Boolean).join(" ") || undefined}
-      data-label={phone === undefined && typeof title === "string" ? title : undefined}
+      data-label={(phone === undefined || phone === "right") && typeof title === "string" ? title : undefined}
     >
       {content}
     </td>

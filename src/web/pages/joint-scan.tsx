@@ -12,9 +12,9 @@ import { definePage, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
-import { scanAnswer } from "../score/scan.ts";
+import { useClassNames, usePlaces } from "../score/scan.ts";
 import { HowToCite } from "../score/how-to-cite.tsx";
-import { ScanMatches } from "../score/scan-matches.tsx";
+import { ScanAnswer, ScanMatches } from "../score/scan-matches.tsx";
 
 const PATH = "/api/scoring/scans";
 /** Milliseconds between two looks whether all scans have finished. */
@@ -90,17 +90,19 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
   const rows = useMemo(() => matches.map((match) => withProtein(match, proteins[match.of])), [scan]);
   const view = useMatchView(MATCH_TABLES.scan, rows);
   const findProtein = (match: { of: number }): Protein => proteins[match.of];
+  const { all, places } = usePlaces(rows, view, ({ of }) => of);
+  const findClass = useClassNames();
   return (
     <div class="stack">
-      <div class="answer">
-        <p>{scanAnswer({ matches, tested })}</p>
-        <small>
-          q is over the {formatCount(tested)} matches of all these proteins together, so that it differs from
-          that of each protein alone. Verdicts do not differ.
-        </small>
-      </div>
+      <ScanAnswer
+        {...{ matches: rows, all, tested, findClass }}
+        findProtein={(match) => proteinName(findProtein(match))}
+      >
+        q is over the {formatCount(tested)} matches of all these proteins together, so that it differs from
+        that of each protein alone. Verdicts do not differ.
+      </ScanAnswer>
       <ScanMatches
-        {...{ view, matches: rows }}
+        {...{ view, matches: rows, places, findClass }}
         download={{ path: PATH, query: { jobs: [...jobs] }, name: "scans" }}
         findJob={(match) => findProtein(match).job ?? ""}
         findProtein={(match) => proteinName(findProtein(match))}

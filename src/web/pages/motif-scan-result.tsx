@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { pluralize } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
@@ -14,9 +14,9 @@ import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { useMatchView } from "../score/match-view.ts";
 import { currentScanQuery } from "../score/old-addresses.ts";
-import { type Scan, scanAnswer, readScan } from "../score/scan.ts";
+import { readScan, type Scan, useClassNames, usePlaces } from "../score/scan.ts";
 import { QueryWarning } from "../score/query-warning.tsx";
-import { ScanMatches } from "../score/scan-matches.tsx";
+import { ScanAnswer, ScanMatches } from "../score/scan-matches.tsx";
 import { ScanOverview } from "../score/scan-overview.tsx";
 import { citedIn, HowToCite } from "../score/how-to-cite.tsx";
 import { Variants } from "../score/variants.tsx";
@@ -71,6 +71,8 @@ function ScanView({ job, scan }: { job: Job; scan: Scan }) {
   const known = useFeatures(job.id).value;
   const { matches } = scan;
   const view = useMatchView(MATCH_TABLES.scan, matches);
+  const { all, places } = usePlaces(matches, view);
+  const findClass = useClassNames();
   const general = scan.warnings.filter(
     (warning) => !matches.some(({ motif }) => warning.startsWith(`${motif}: `)),
   );
@@ -86,17 +88,13 @@ function ScanView({ job, scan }: { job: Job; scan: Scan }) {
       {general.map((warning) => (
         <QueryWarning key={warning} text={warning} address={(protein) => href("/scan", { protein })} />
       ))}
-      <div class="answer">
-        <p>{scanAnswer(scan)}</p>
-        <small>
-          The verdict follows P. With {scan.tested} matches, some P values are low by chance: q is the share
-          of random matches to expect among a match and those with lower q, and a match with q ≤ 0.05 stands
-          out.
-        </small>
-      </div>
-      <ScanOverview scan={scan} shown={view.rows} known={known?.features} />
+      <ScanAnswer {...{ matches, all, findClass }} tested={scan.tested}>
+        With {formatCount(scan.tested)} matches, some P values are low by chance: q is the share of random
+        matches to expect among a match and those with lower q.
+      </ScanAnswer>
+      <ScanOverview {...{ scan, places, findClass }} known={known?.features} />
       <ScanMatches
-        {...{ view, matches }}
+        {...{ view, matches, places, findClass }}
         download={{ path: `${jobPath(job.id)}/scan`, name: `${fileName(scan.identifier)}-scan` }}
         findJob={() => job.id}
       />

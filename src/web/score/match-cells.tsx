@@ -5,7 +5,7 @@ import { orderName } from "../../scoring/table/view.ts";
 import type { Column as TableColumn } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
 import { decimal, formatPValue, shortNumber } from "./result.ts";
-import { Kept, QValue, VerdictTag } from "./verdict.tsx";
+import { Grade, Kept, QValue, VerdictTag } from "./verdict.tsx";
 
 /** A column on a page, where it differs from the registry. */
 export type PageColumn<Row> = Partial<Omit<TableColumn<Row>, "name">>;
@@ -16,13 +16,13 @@ const CELLS: Readonly<Record<string, (row: TableRow) => ComponentChildren>> = {
   overall_p: (row) =>
     isMatch(row) && (
       <>
-        {formatPValue({ p: row.overallPValue, is: row.overallPValueIs })}
+        <Grade match={row} />
         {row.z != null && <small class="second-line">z {decimal(row.z)}</small>}
       </>
     ),
   p: (row) => isMatch(row) && formatPValue({ p: row.pValue, is: row.pValueIs }),
   q: (row) => isMatch(row) && <QValue match={row} />,
-  kept: (row) => isMatch(row) && <Kept match={row} />,
+  kept: (row) => isMatch(row) && <Kept match={row} named />,
 };
 /** Fractions other than probabilities: always two decimals. */
 const DECIMALS = new Set(["cs", "expected", "disorder"]);
@@ -38,6 +38,14 @@ function cell(column: Column, row: TableRow): ComponentChildren {
 }
 
 const IS_NUMBER = new Set<Column["type"]>(["count", "number", "fraction"]);
+/** Places of cells on phones; other numbers are not shown. */
+const ON_PHONES: Readonly<Record<string, "end" | "left" | "right">> = {
+  start: "left",
+  verdict: "end",
+  kept: "left",
+  overall_p: "right",
+  q: "right",
+};
 
 /** A column of the registry as a column of a page's table. */
 export const pageColumn = <Row extends TableRow>(
@@ -51,7 +59,7 @@ export const pageColumn = <Row extends TableRow>(
   ...(IS_NUMBER.has(column.type) && column.name !== "kept" && !own?.cell
     ? { numeric: true, phone: "hide" as const }
     : {}),
-  ...(column.name === "verdict" ? { phone: "end" as const } : {}),
+  ...(column.name in ON_PHONES && { phone: ON_PHONES[column.name] }),
   cell: (row) => cell(column, row),
   ...own,
 });

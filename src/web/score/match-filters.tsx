@@ -21,14 +21,61 @@ interface FilterProps {
   isPaged?: boolean;
 }
 
+interface SheetProps extends FilterProps {
+  table: MatchTable;
+  hasFeatures: boolean;
+  /** Names of filters that are shown only while they are in force. */
+  without?: readonly string[] | undefined;
+  /** Id by which buttons open the sheet. */
+  id: string;
+  /** Rows that are listed, on the button that closes the sheet: `17 places`. */
+  shown: string;
+  /** The sheet is closed on wide windows, too. */
+  isClosed: boolean;
+}
+
+/** The filters of a table: a column beside it, or a sheet that opens above the page. */
+export function FilterSheet(props: SheetProps) {
+  const { table, values, id, shown, isClosed } = props;
+  const [, setQuery] = useQuery();
+  return (
+    <aside id={id} class={isClosed ? "sheet" : "sheet sheet-column"} popover="auto" aria-label="Filters">
+      <div class="sheet-head">
+        <h2>Filters</h2>
+        <Button
+          look="quiet"
+          small
+          icon="x"
+          aria-label="Close"
+          popovertarget={id}
+          popovertargetaction="hide"
+        />
+      </div>
+      <MatchFilters {...props} />
+      <div class="sheet-foot">
+        {isFiltered(values) && (
+          <Button
+            small
+            onClick={() => setQuery({ ...withoutFilters(table), ...firstPage(props) }, { replace: true })}
+          >
+            Clear filters
+          </Button>
+        )}
+        <Button look="primary" popovertarget={id} popovertargetaction="hide">{`Show ${shown}`}</Button>
+      </div>
+    </aside>
+  );
+}
+
 /** The filters of a table, which the address keeps. A change leads to the first page. */
-export function MatchFilters(props: FilterProps & { table: MatchTable; hasFeatures: boolean }) {
+function MatchFilters(props: SheetProps) {
   const { table, values, hasFeatures } = props;
   const [, setQuery] = useQuery();
   const set = (name: string, value: readonly string[] | string | null): void =>
     setQuery({ [name]: value, ...firstPage(props) }, { replace: true });
   const shown = table.columns
     .flatMap(({ of, filter }) => (filter && (of !== "features" || hasFeatures) ? filter : []))
+    .filter(({ name }) => !props.without?.includes(name) || name in values)
     .toSorted((a, b) => filterRank(a) - filterRank(b));
   return (
     <div class="scan-filters" role="group" aria-label="Filters">
@@ -43,14 +90,6 @@ export function MatchFilters(props: FilterProps & { table: MatchTable; hasFeatur
             onChange={(chosen) => set(filter.name, chosen)}
           />
         ),
-      )}
-      {isFiltered(values) && (
-        <Button
-          small
-          onClick={() => setQuery({ ...withoutFilters(table), ...firstPage(props) }, { replace: true })}
-        >
-          Clear filters
-        </Button>
       )}
     </div>
   );

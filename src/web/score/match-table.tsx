@@ -1,20 +1,20 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { filtersIn } from "../../scoring/table/filters.ts";
 import { isMatch, type TableRow } from "../../scoring/table/match-row.ts";
 import type { MatchTable as Declaration } from "../../scoring/table/match-tables.ts";
 import { type FileFormat, TABLE_FORMATS } from "../../scoring/table/table-formats.ts";
 import { href, type Query } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
 import { Menu } from "../components/menu.tsx";
-import { Table } from "../components/table.tsx";
-import { formatCount } from "../format.tsx";
+import { Table, type TableProps } from "../components/table.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { type PageColumn, pageColumn } from "./match-cells.tsx";
-import { MatchFilters } from "./match-filters.tsx";
+import { FilterSheet } from "./match-filters.tsx";
 import { firstPage, type MatchView, viewParameters, withoutFilters } from "./match-view.ts";
 
 /** Files of the rows that pass the filters. */
@@ -47,10 +47,16 @@ interface Props<Row extends TableRow> {
   first?: number;
   /** The rows are a page of a search, which `from` in the address tells. */
   isPaged?: boolean;
-  /** Folds the filters up above the table if there is no room next to it. */
-  filtersAbove?: boolean;
+  /** Matches of the same place, which a button of a row opens. */
+  nested?: TableProps<Row>["nested"];
+  /** Number of rows, where they are not the matches that pass the filters. */
+  count?: { text: string; shown: string };
+  /** There is no room for the filters next to the table, so that a button opens them. */
+  closedFilters?: boolean;
   /** Controls next to the choice of columns. */
   actions?: ComponentChildren;
+  /** Explains the shapes in cells. */
+  legend?: ComponentChildren;
   /** Shown instead of the rows. */
   children?: ComponentChildren;
   help?: readonly (readonly [string, string])[];
@@ -63,40 +69,42 @@ export function MatchTable<Row extends TableRow>(props: Props<Row>) {
   const values = filtersIn(table.filters, query);
   const hasFeatures =
     all.some((row) => isMatch(row) && row.notes != null) || Object.keys(values).some(isByFeatures(table));
-  const [isOpen, setOpen] = useState(!props.filtersAbove);
-  useLayoutEffect(() => {
-    // On a phone, they would stand between the answer and its matches.
-    if (matchMedia("(max-width: 719px)").matches) setOpen(false);
-  }, []);
+  const filters = useId();
+  const { count = countMatches(view) } = props;
   return (
-    <div class={props.filtersAbove ? "stack" : "with-filters"}>
-      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>Filters</summary>
-        <MatchFilters
-          {...{ table, values, hasFeatures }}
-          facets={view.facets}
-          rows={all}
-          isPaged={props.isPaged === true}
-        />
-      </details>
+    <div class={props.closedFilters ? "stack" : "with-filters"}>
+      <FilterSheet
+        {...{ table, values, hasFeatures }}
+        id={filters}
+        without={props.nested && ["best_of_group"]}
+        facets={view.facets}
+        rows={all}
+        isPaged={props.isPaged === true}
+        isClosed={props.closedFilters === true}
+        shown={count.shown}
+      />
       <Card
         title={props.title}
         bare
-        count={
-          view.passing === view.total
-            ? formatCount(view.total)
-            : `${formatCount(view.passing)} of ${formatCount(view.total)}`
-        }
+        count={count.text}
         actions={
           <>
             {props.actions}
+            <Button small icon="list-filter" popovertarget={filters}>
+              Filters
+            </Button>
             <ColumnChoice {...props} hasFeatures={hasFeatures} />
             {props.download && (
               <Downloads table={table} of={props.download} formats={props.formats ?? TABLE_FORMATS} />
             )}
           </>
         }
-        foot={<ColumnMeanings {...props} />}
+        foot={
+          <>
+            {props.legend}
+            <ColumnMeanings {...props} />
+          </>
+        }
       >
         {view.passing > 0 ? (
           props.children || <Rows {...props} />
@@ -114,6 +122,11 @@ export function MatchTable<Row extends TableRow>(props: Props<Row>) {
   );
 }
 
+const countMatches = ({ passing, total }: Pick<MatchView<TableRow>, "passing" | "total">) => ({
+  text: passing === total ? formatCount(total) : `${formatCount(passing)} of ${formatCount(total)}`,
+  shown: pluralize(passing, "row"),
+});
+
 const isByFeatures =
   ({ columns }: Declaration) =>
   (name: string): boolean =>
@@ -125,9 +138,10 @@ export function Rows<Row extends TableRow>(props: Props<Row>) {
   const [query, setQuery] = useQuery();
   const shown = shownColumns(props, query);
   return (
-    <div class="dense">
+    <div class={props.nested ? "places" : "dense"}>
       <Table
         caption={props.caption}
+        nested={props.nested}
         columns={table.columns
           .filter(({ name }) => shown.has(name))
           .toSorted((a, b) => columnRank(columns, a.name) - columnRank(columns, b.name))
@@ -209,19 +223,17 @@ function Downloads(props: {
   const [query] = useQuery();
   const formats = { ...props.formats, ...of.others };
   return (
-    <div class="row" role="group" aria-label="Download">
+    <Menu label="Download" text small icon="download">
       {Object.entries(formats).map(([format, { title, extension }]) => (
-        <LinkButton
+        <a
           key={format}
-          small
-          icon="download"
           href={href(of.path, { ...viewParameters(table, query), ...of.query, format })}
           download={`${of.name}.${extension}`}
         >
           {title}
-        </LinkButton>
+        </a>
       ))}
-    </div>
+    </Menu>
   );
 }
 

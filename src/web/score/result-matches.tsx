@@ -29,7 +29,7 @@ export function ResultMatches(props: {
       {...{ view, all, selected }}
       rowKey={({ number }) => number!}
       first={100}
-      filtersAbove
+      closedFilters
       columns={COLUMNS}
       own={{
         start: {

@@ -1,50 +1,59 @@
 import { Fragment } from "preact";
-import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
+import { findVerdict, LIKELY_P, POSSIBLE_P, VERDICTS } from "../../scoring/table/verdict.ts";
+import type { Place } from "../../scoring/table/places.ts";
 import { Card } from "../components/layout.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import { type Feature, type FeatureGroup, featureText, GROUP_ORDER, GROUPS, groupText } from "./features.ts";
-import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
-import { TONES, VERDICT_ORDER } from "./result.ts";
-import { type Scan, type ScanMatch, TYPE_ORDER, findType, TYPES } from "./scan.ts";
+import { formatPValue, shorten, TONES, VERDICT_ORDER } from "./result.ts";
+import type { ClassName, Scan, ScanMatch } from "./scan.ts";
 import { chooseTicks } from "./track-geometry.ts";
+import { TracksMenu, useTrackChoice } from "./tracks-menu.tsx";
 import { VerdictGlyph } from "./verdict.tsx";
 
-/** Height of a lane, and of a match in it, so that colour is not all that tells the label. */
+/** Height of a lane, and of that of the matches with room for a label above the highest. */
 const LANE = 20;
-const HEIGHTS: Record<MatchVerdict, number> = {
-  "known instance": 16,
-  "likely functional": 16,
-  possible: 11,
-  "no evidence": 5,
-  "not scored": 3,
-};
+const PLOT = 92;
+const TOP = 30;
+/** Height of the mark above a known instance, and of a line of text. */
+const MARK = 15;
+const LINE = 12;
+/** Digits after the point of the P value with the highest bar. */
+const FULL_HEIGHT = 3;
 /** Matches that are drawn, the best ones; titin has 15,000. */
 const MAX_DRAWN = 2000;
 /** Width in pixels for which ticks are placed: that of a phone. */
 const TICKS_WIDTH = 420;
-/** Smallest width of a match, in per cent of the protein. */
+/** Smallest width of a match, and width of a letter of its name, in per cent of the protein. */
 const MIN_WIDTH = 0.6;
+const LETTER = 0.85;
+/** Letters of a name. */
+const MAX_NAME = 30;
 
-/** Disorder, and the listed matches of each class type, best first, along the protein. */
+type Places = readonly Place<ScanMatch>[];
+
+/** y of a P value. */
+const heightOf = (p: number): number =>
+  PLOT - (PLOT - TOP) * Math.min(1, Math.max(0.05, -Math.log10(p) / FULL_HEIGHT));
+
+/** The top of a bar, or of the mark above it. */
+const topOf = (match: ScanMatch): number =>
+  heightOf(match.overallPValue ?? 1) - (findVerdict(match) === "known instance" ? MARK : 0);
+
+/** Features, disorder, and the listed places along the protein. */
 export function ScanOverview(props: {
   scan: Scan;
-  shown: readonly ScanMatch[];
+  places: Places;
+  findClass: (motif: string) => ClassName;
   /** Imported features of the protein. */
   known: readonly Feature[] | undefined;
 }) {
-  const { scan, shown, known = [] } = props;
+  const { scan, places, known = [] } = props;
   const { isShown } = useTrackChoice();
   const groups = GROUP_ORDER.filter((group) => known.some((one) => one.group === group)).map((key) =>
     Object.assign({ key }, GROUPS[key]),
   );
   const { queryLength: length, disorder } = scan;
-  const x = (residue: number): number => (100 * residue) / length;
-  const drawn = shown.slice(0, MAX_DRAWN);
-  const lanes = TYPE_ORDER.map((type) => ({
-    type,
-    // The best matches are drawn last, on top.
-    matches: drawn.filter((match) => findType(match) === type).toReversed(),
-  })).filter(({ matches }) => matches.length > 0);
+  const drawn = places.slice(0, MAX_DRAWN);
   return (
     <Card
       title="Overview"
@@ -62,9 +71,9 @@ export function ScanOverview(props: {
         </>
       }
     >
-      {drawn.length < shown.length && (
+      {drawn.length < places.length && (
         <p class="hint">
-          The best {formatCount(drawn.length)} of {formatCount(shown.length)} matches are drawn.
+          The best {formatCount(drawn.length)} of {formatCount(places.length)} places are drawn.
         </p>
       )}
       <div class="lanes">
@@ -78,7 +87,9 @@ export function ScanOverview(props: {
         ))}
         {disorder.length > 0 && (
           <>
-            <span>Disorder</span>
+            <span>
+              Disorder <small>threshold 0.5</small>
+            </span>
             <svg
               class="lane"
               height="28"
@@ -92,42 +103,123 @@ export function ScanOverview(props: {
             </svg>
           </>
         )}
-        {lanes.map(({ type, matches }) => (
-          <Fragment key={type}>
-            <span>
-              {TYPES[type].lane} <small>{matches.length}</small>
-            </span>
-            <svg
-              class="lane lane-matches"
-              height={LANE}
-              role="img"
-              aria-label={`${TYPES[type].lane}: ${matches.length} matches`}
-            >
-              {matches.map((match) => (
-                <rect
-                  key={match.number}
-                  class={`tone-${TONES[findVerdict(match)]}`}
-                  x={`${x(match.start - 1)}%`}
-                  width={`${Math.max(MIN_WIDTH, x(match.end - match.start + 1))}%`}
-                  y={LANE - HEIGHTS[findVerdict(match)]}
-                  height={HEIGHTS[findVerdict(match)]}
-                >
-                  <title>{`${match.motif}, ${match.text} ${match.start}–${match.end}`}</title>
-                </rect>
-              ))}
-            </svg>
-          </Fragment>
-        ))}
+        <span>
+          Matches <small>{pluralize(places.length, "place")}</small> <small>height −log10 P</small>
+        </span>
+        <PlacesLane places={drawn} length={length} findClass={props.findClass} />
         <span />
         <svg class="lane" height="16" aria-hidden="true">
           {chooseTicks({ from: 1, to: length }, TICKS_WIDTH / length).map((residue) => (
-            <text key={residue} x={`${x(residue - 0.5)}%`} y="12">
+            <text key={residue} x={`${(100 * (residue - 0.5)) / length}%`} y="12">
               {residue}
             </text>
           ))}
         </svg>
       </div>
     </Card>
+  );
+}
+
+interface Label {
+  best: ScanMatch;
+  /** Empty if there is no room. */
+  name: string;
+  /** In per cent of the protein, and the baseline in pixels from the top of the lane. */
+  from: number;
+  to: number;
+  y: number;
+}
+
+/** Names beside the bars of known and likely places, the best first, above other bars; a name without room is left out. */
+function placeLabels(places: Places, length: number, nameOf: (place: Place<ScanMatch>) => string): Label[] {
+  const bars = places.map(({ best }) => {
+    const from = (100 * (best.start - 1)) / length;
+    const to = Math.max(from + MIN_WIDTH, (100 * best.end) / length);
+    return { best, from, to, top: topOf(best) };
+  });
+  const labels: Label[] = [];
+  for (const [i, { best, from, to, top }] of bars.entries()) {
+    if (!["known instance", "likely functional"].includes(findVerdict(best))) continue;
+    const name = nameOf(places[i]);
+    const width = name.length * LETTER + 1;
+    const found = [to + 0.3, from - width - 0.3]
+      .filter((left) => left >= 0 && left + width <= 100)
+      .map((left) => {
+        const under = bars
+          .filter((bar) => bar.from < left + width && left < bar.to)
+          .map((bar) => bar.top - 3);
+        return { from: left, to: left + width, y: Math.min(top + LINE, ...under) };
+      })
+      .find(
+        ({ from: left, to: right, y }) =>
+          y >= LINE &&
+          !labels.some(
+            (other) => other.name && Math.abs(other.y - y) < LINE && left < other.to && other.from < right,
+          ),
+      );
+    labels.push({ best, name: found ? name : "", ...(found ?? { from: 0, to: 0, y: 0 }) });
+  }
+  return labels;
+}
+
+/** Places as bars, higher with smaller P; the best ones with their names. */
+function PlacesLane(props: { places: Places; length: number; findClass: (motif: string) => ClassName }) {
+  const { places, length, findClass } = props;
+  const x = (residue: number): number => (100 * residue) / length;
+  const nameOf = ({ best, others }: Place<ScanMatch>): string =>
+    shorten(findClass(best.motif).name, MAX_NAME) + (others.length > 0 ? ` +${others.length}` : "");
+  const labels = placeLabels(places, length, nameOf);
+  return (
+    <svg
+      class="lane lane-matches"
+      height={PLOT}
+      role="img"
+      aria-label={`Matches at ${pluralize(places.length, "place")}, higher with smaller P`}
+    >
+      {[LIKELY_P, POSSIBLE_P].map((level) => (
+        <line key={level} class="lane-threshold" x2="100%" y1={heightOf(level)} y2={heightOf(level)}>
+          <title>{`P ${level}`}</title>
+        </line>
+      ))}
+      {/* The best matches are drawn last, on top. */}
+      {places.toReversed().map(({ best }) => {
+        const y = heightOf(best.overallPValue ?? 1);
+        return (
+          <rect
+            key={best.number}
+            class={`tone-${TONES[findVerdict(best)]}`}
+            x={`${x(best.start - 1)}%`}
+            width={`${Math.max(MIN_WIDTH, x(best.end - best.start + 1))}%`}
+            y={y}
+            height={PLOT - y}
+            rx="1"
+          >
+            <title>{`${findClass(best.motif).name} ${best.start}–${best.end}: ${VERDICTS[findVerdict(best)]}, P ${formatPValue({ p: best.overallPValue, is: best.overallPValueIs })}`}</title>
+          </rect>
+        );
+      })}
+      {labels.map(({ best, name, from, to, y }) => (
+        <Fragment key={best.number}>
+          {findVerdict(best) === "known instance" && (
+            <svg
+              class="place-mark"
+              x={`${x((best.start - 1 + best.end) / 2)}%`}
+              y={topOf(best)}
+              aria-hidden="true"
+            >
+              <g transform="translate(-6)">
+                <VerdictGlyph verdict="known instance" />
+              </g>
+            </svg>
+          )}
+          {name && (
+            <text class="place-name" x={`${(from + to) / 2}%`} y={y}>
+              {name}
+            </text>
+          )}
+        </Fragment>
+      ))}
+    </svg>
   );
 }
 

@@ -1,8 +1,12 @@
-import type { ClassType, Scan, ScanMatch } from "../../scoring/index.ts";
-import { CLASS_TYPES, isDisordered } from "../../scoring/table/match-values.ts";
-import { STRICT_Q } from "../../scoring/table/verdict.ts";
+import { useMemo } from "preact/hooks";
+import type { Scan, ScanMatch } from "../../scoring/index.ts";
+import { isDisordered } from "../../scoring/table/match-values.ts";
+import { listPlaces, numberPlaces, type Place } from "../../scoring/table/places.ts";
+import { findVerdict, type MatchVerdict, STRICT_Q } from "../../scoring/table/verdict.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { formatCount } from "../format.tsx";
 import { call } from "../request.ts";
+import type { MatchView } from "./match-view.ts";
 import { countVerdicts } from "./result.ts";
 
 /** A scan, as `GET /api/scoring/jobs/{id}/scan` returns it. */
@@ -12,37 +16,66 @@ export type { Scan, ScanMatch };
 export const readScan = (id: string, signal?: AbortSignal): Promise<Scan> =>
   call("GET /api/scoring/jobs/:id/scan", { params: { id }, signal });
 
-/** Types of motif classes in the order of pages. */
-const LANES: Readonly<Record<ClassType | "other", string>> = {
-  DEG: "Degrons",
-  DOC: "Docking",
-  LIG: "Ligands",
-  MOD: "Modification",
-  TRG: "Targeting",
-  CLV: "Cleavage",
-  other: "Other",
-};
-export type Type = keyof typeof LANES;
-export const TYPE_ORDER = Object.keys(LANES) as Type[];
-export const TYPES = Object.fromEntries(
-  TYPE_ORDER.map((type) => [
-    type,
-    { name: type === "other" ? "Other" : CLASS_TYPES[type], lane: LANES[type] },
-  ]),
-) as Readonly<Record<Type, { name: string; lane: string }>>;
-export const findType = ({ type }: Pick<ScanMatch, "type">): Type => type ?? "other";
-
 /** The region of a match in words; null if it is unknown. */
 export function findRegion(match: ScanMatch): string | null {
   const value = isDisordered(match);
   return value === null ? null : value ? "disordered" : "ordered";
 }
 
-/** The scan in two sentences. */
-export function scanAnswer({ matches, tested }: Pick<Scan, "matches" | "tested">): string {
+/** All places, and those of the matches that pass the filters. @param findProtein the protein of a match, if they are of several */
+export function usePlaces<Row extends ScanMatch>(
+  matches: readonly Row[],
+  { rows }: Pick<MatchView<Row>, "rows">,
+  findProtein?: (match: Row) => number,
+): { all: Place<Row>[]; places: Place<Row>[] } {
+  const numbers = useMemo(() => numberPlaces(matches, findProtein), [matches]);
+  const all = useMemo(() => listPlaces(matches, numbers), [matches, numbers]);
+  return { all, places: useMemo(() => listPlaces(rows, numbers), [rows, numbers]) };
+}
+
+/** The name of a motif class, and its identifier where that is another one. */
+export interface ClassName {
+  name: string;
+  id: string;
+}
+
+/** The names of motif classes; identifiers alone before the classes are loaded, and for expressions. */
+export function useClassNames(): (motif: string) => ClassName {
+  const { value } = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
+  return useMemo(() => {
+    const known = new Map(
+      value?.results.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one])),
+    );
+    return (motif) => {
+      const { name = motif, title, aliases = [] } = known.get(motif) ?? {};
+      return title ? { name: title, id: name } : { name: motif, id: aliases[0] ?? "" };
+    };
+  }, [value]);
+}
+
+/** Matches that a sentence names. */
+const NAMED = 3;
+
+/** What is most likely in a protein: how many matches are known or likely functional, and how many of the others stand out. */
+export function scanAnswer(matches: readonly ScanMatch[], tested: number): string {
   if (tested === 0) return "No match has a P value.";
-  const standing = matches.filter(({ q }) => q != null && q <= STRICT_Q).length;
-  const subject = standing === 0 ? "None stands" : standing === 1 ? "1 stands" : `${standing} stand`;
-  const against = tested === 1 ? "" : ` against all ${formatCount(tested)} tests`;
-  return `${countVerdicts(matches)} ${subject} out${against} (q ≤ ${STRICT_Q}).`;
+  const standing = matches.filter(
+    (match) => match.q != null && match.q <= STRICT_Q && findVerdict(match) !== "known instance",
+  ).length;
+  const sentence = countVerdicts(matches);
+  const others = matches.filter((match) => findVerdict(match) !== "known instance").length;
+  if (matches.length === 1 || others === 0) return sentence;
+  return `${sentence.slice(0, -1)}, ${standing === 0 ? "none" : formatCount(standing)} ${standing > 1 ? "stand" : "stands"} out.`;
+}
+
+/** Places whose best match has a verdict, by name: `MDM2-SWIB at 19–26, SUMO at 385–388 and 3 more`; empty without any. */
+export function namePlaces<Row extends ScanMatch>(
+  places: readonly Place<Row>[],
+  verdict: MatchVerdict,
+  nameOf: (match: Row) => string,
+): string {
+  const found = places.map(({ best }) => best).filter((match) => findVerdict(match) === verdict);
+  const names = found.slice(0, NAMED).map((match) => `${nameOf(match)} at ${match.start}–${match.end}`);
+  const rest = found.length - NAMED;
+  return rest > 0 ? `${names.join(", ")} and ${formatCount(rest)} more` : names.join(", ");
 }
