@@ -108,6 +108,17 @@ readingTest("skips used labels, and adds pages", async () => {
   expect((await pages("sheet=25x10"))[0]).toBe("4");
 });
 
+test("prints the whole path of the place, as far as the caller may view it", async () => {
+  const printed = async (as?: string) =>
+    new TextDecoder().decode((await make("format=zpl&sheet=100x30&name=Disguised", as)).bytes);
+  expect(await printed()).toContain("A 101 › Freezer 1 › Shelf 1 › drawer");
+  const hide = await lab.send("admin", "PATCH", `locations/${IDS.shelf}/`, { public: false });
+  expect(hide.status).toBe(200);
+  expect(await printed()).toContain("other · A 101 › Freezer 1 › drawer");
+  expect(await printed("admin")).toContain("Shelf 1");
+  await lab.send("admin", "PATCH", `locations/${IDS.shelf}/`, { public: true });
+});
+
 test("prints the records in the order of the list", async () => {
   const names = async (query: string, as?: string) => {
     const zpl = new TextDecoder().decode((await make(`format=zpl&sheet=57x32&${query}`, as)).bytes);
@@ -134,7 +145,7 @@ test("escapes text in ZPL and uses the resolution of the printer", async () => {
     ^LH0,0
     ^FO77,115^BY2^BCN,77,N,N,N,A^FH_^FDLAB-000123^FS
     ^FO8,8^A0N,30,30^FB384,1,0,L,0^FH_^FDBuffer_5E_7E_5FFX\\\\^FS
-    ^FO8,43^A0N,19,19^FB384,1,0,L,0^FH_^FDother · Freezer 1 › Shelf 1 › drawer^FS
+    ^FO8,43^A0N,19,19^FB384,1,0,L,0^FH_^FD… A 101 › Freezer 1 › Shelf 1 › drawer^FS
     ^FO8,67^A0N,19,19^FB384,1,0,L,0^FH_^FDLAB-000123^FS
     ^XZ
     "

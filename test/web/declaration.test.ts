@@ -194,5 +194,9 @@ test("lists are ordered by names in natural order, including names of references
   const of = declare({ ...FEW, location: field({ kind: "reference", reference }) });
   expect(defaultOrder(of)).toBe("name__natural");
   expect(makeOrdering(of, "location")).toBe("location__label__natural");
+  const stored = declare({ ...FEW, location: field({ kind: "reference", reference }), position: field({}) });
+  expect(makeOrdering(stored, "location")).toBe(
+    "location__equipment__name,location__parent__label__natural,location__label__natural,position__natural",
+  );
   expect(makeOrdering(of, "size")).toBe("size");
 });

@@ -1,13 +1,15 @@
 import type { Actor } from "../model/access.ts";
 import type { Json } from "../model/field.ts";
+import { columnName } from "../model/resource.ts";
 import type { RecordReader } from "../records/record-reader.ts";
-import type { RoutedResource } from "../resources/index.ts";
+import { IN_TREE } from "../records/tree-fields.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
 import { STEP } from "../records/unique-path.ts";
 
 export interface Label {
   name: string;
-  /** Type and place; may be empty. */
+  /** Type and whole path of the place; may be empty. */
   about: string;
   /** The code as text, for people to read and type. */
   code: string;
@@ -30,38 +32,43 @@ function shortCode(statements: Statements, tables: readonly string[], id: string
   return found > 1 ? id : short;
 }
 
-/** Spans that name where a record is, from the outermost. */
-function placeFields({ fields }: RoutedResource): string[] {
-  if (fields.location?.to === "location")
-    return [
-      "location__equipment__name",
-      "location__parent__label",
-      "location__unique_path",
-      ...("position" in fields ? ["position"] : []),
-    ];
-  if ("parent" in fields && "equipment" in fields)
-    return ["place__name", "equipment__name", "parent__unique_path"];
-  return "place" in fields ? ["place__name"] : [];
+type Source = { reader: RecordReader; statements: Statements; tables: readonly string[] };
+
+/** Names of the places around records, from the outermost, by row number. */
+function placesAround(
+  { reader, statements }: Source,
+  resource: RoutedResource,
+  rids: readonly number[],
+  actor: Actor,
+): (rid: number) => readonly string[] {
+  if (IN_TREE.includes(resource.name)) {
+    const paths = reader.wholePaths(resource, rids, actor);
+    return (rid) => paths.get(rid)!.slice(0, -1);
+  }
+  if (resource.fields.location?.to !== "location") return () => [];
+  const text = `SELECT rid, ${columnName(resource, "location")} AS place FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
+  const rows = statements.all({ text, args: [JSON.stringify(rids)] });
+  const places = new Map(rows.map(({ rid, place }) => [Number(rid), Number(place)]));
+  const paths = reader.wholePaths(DECLARED.get("location")!, [...new Set(places.values())], actor);
+  return (rid) => paths.get(places.get(rid)!) ?? [];
 }
 
 /** Labels for records that the actor may view. `page`: URL to which the code of a record is appended. */
 export function makeLabels(
-  source: { reader: RecordReader; statements: Statements; tables: readonly string[] },
+  source: Source,
   resource: RoutedResource,
   rids: readonly number[],
   actor: Actor,
   page: string,
 ): Label[] {
-  const places = placeFields(resource);
-  const own = ["barcode", "model_type"].filter((name) => name in resource.fields);
-  const fields = ["id", resource.key, ...own, ...places];
+  const around = placesAround(source, resource, rids, actor);
+  const own = ["barcode", "model_type", "position"].filter((name) => name in resource.fields);
+  const fields = ["id", resource.key, ...own];
   const text = (value: Json | undefined): string => String(value ?? "").trim();
-  return source.reader.values(resource, fields, actor, rids).map((record) => {
+  return source.reader.values(resource, fields, actor, rids).map((record, i) => {
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
-    const steps = places.flatMap((name) => text(record[name]).split(STEP)).filter(Boolean);
-    // The path, which comes last, may repeat the values before it.
-    const where = steps.filter((step, i) => steps.lastIndexOf(step) === i);
+    const where = [...around(rids[i]), text(record.position)].filter(Boolean);
     const type = text(record.model_type).replaceAll("_", " ").toLowerCase();
     return {
       name: text(record[resource.key]) || "(unnamed)",

@@ -200,6 +200,11 @@ export class RecordReader {
     return this.#paths.of(resource, rids, actor);
   }
 
+  /** The whole paths of places of storage, from the outermost that the actor may view, by row number. */
+  wholePaths(resource: Resource, rids: readonly number[], actor: Actor): Map<number, string[]> {
+    return this.#paths.whole(resource, rids, actor);
+  }
+
   /** The context that judges values with other records in them. */
   makeContext(actor: Actor): ReadContext {
     return { query: this.statements, resources: this.resources, actor };

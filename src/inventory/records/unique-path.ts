@@ -47,6 +47,19 @@ export class UniquePaths {
     return paths;
   }
 
+  /** Whole paths by row number: names from the outermost record that the actor may view. */
+  whole(resource: Resource, rids: readonly number[], actor: Actor): Map<number, string[]> {
+    const places = this.#withOuter({ resources: this.resources, actor }, resource, rids);
+    return new Map(
+      rids.map((rid) => [
+        rid,
+        this.#enclosingPath(places, resource, rid)
+          .map(({ name }) => name)
+          .toReversed(),
+      ]),
+    );
+  }
+
   /** @param owners up to two records that have each end of a path, which records of a page share */
   #shortest(viewer: Viewer, path: readonly Place[], owners: Map<string, number[]>): string {
     const [{ resource, rid, id }] = path;

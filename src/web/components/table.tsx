@@ -14,7 +14,7 @@ export interface Column<Row> {
   /** The cell that names the row. */
   heading?: boolean;
   sortable?: boolean;
-  /** The order of rows, instead of the key. */
+  /** The order of rows, instead of the key; several terms are separated by commas. */
   order?: string;
   /**
    * On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `left` and `right` below
@@ -158,7 +158,7 @@ function Heading<Row>(props: {
   const { column, order, onOrder } = props;
   const { title, numeric, sortable, order: name = column.name } = column;
   // An address may order by the field itself.
-  const by = order?.replace(/^-/, "");
+  const by = order?.replaceAll(/(^|,)-/g, "$1");
   const isSorted = by === name || by === column.name;
   const sorted = isSorted ? (order!.startsWith("-") ? "descending" : "ascending") : undefined;
   return (
@@ -167,7 +167,7 @@ function Heading<Row>(props: {
         <button
           type="button"
           class="sort"
-          onClick={() => onOrder(sorted === "ascending" ? `-${name}` : name)}
+          onClick={() => onOrder(sorted === "ascending" ? name.replaceAll(/(^|,)/g, "$1-") : name)}
         >
           {title}
           {sorted && <Icon name={sorted === "ascending" ? "arrow-up" : "arrow-down"} />}

@@ -209,6 +209,12 @@ export const placeFields = ({ fields }: Pick<Declaration, "fields">): string[] =
 /** The ordering of a list by a column: names, of references too, in natural order. */
 export function makeOrdering({ fields, key }: Declaration, name: string): string {
   const to = fields[name]?.reference;
+  // As people walk: equipment, rack, box, slot.
+  if (to?.segment === "locations" && "position" in fields)
+    return ["equipment__name", "parent__label__natural", "label__natural"]
+      .map((part) => `${name}__${part}`)
+      .concat("position__natural")
+      .join();
   if (to?.printed === "id") return `${name}__${to.key}__natural`;
   return name === key && fields[name]?.kind === "text" ? `${name}__natural` : name;
 }
