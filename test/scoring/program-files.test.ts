@@ -1,4 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import BED from "@gmod/bed";
+import gff from "@gmod/gff";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCorpus, packCorpus, predict, readFasta } from "../../src/motif/index.ts";
@@ -8,6 +10,12 @@ import { FEATURE_FORMATS } from "../../src/scoring/features/formats.ts";
 import type { PredictionReport } from "../../src/scoring/prediction/prediction.ts";
 import { readAlignmentText } from "../../src/scoring/batch/alignment-text.ts";
 import { type PrintedFormatName, printReport } from "../../src/scoring/results/result-format.ts";
+import { resultPart, scanPart } from "../../src/scoring/results/scan.ts";
+import { isMatch } from "../../src/scoring/table/match-row.ts";
+import { MATCH_TABLES } from "../../src/scoring/table/match-tables.ts";
+import { printBed } from "../../src/scoring/table/print-bed.ts";
+import { GFF3_HEAD, printGff3 } from "../../src/scoring/table/print-gff3.ts";
+import type { TablePart } from "../../src/scoring/table/rows.ts";
 import { scratch } from "../scratch.ts";
 import { unzipAll } from "../unzip.ts";
 import { P53 } from "./scoring-harness.ts";
@@ -45,6 +53,83 @@ test.each(["gff3", "bed"] as const)("the places of %s are those of the matches",
     MATCHES.map(({ start, end }) => [start, end]),
   );
 });
+
+/** A name with everything that separates something in GFF3 or BED. */
+const ODD = "p53; of=α, 50 %\t&";
+const NAMED: PredictionReport = {
+  ...REPORT,
+  identifier: ODD,
+  prediction: {
+    ...prediction,
+    patterns: prediction.patterns.map((pattern, i) => ({ ...pattern, name: i === 0 ? "A;1=b,%" : null })),
+  },
+};
+const TABLE_PARTS = {
+  result: resultPart(NAMED),
+  scan: scanPart(NAMED, { values: {} }),
+  proteome: {
+    rows: scanPart(NAMED, { values: {} }).rows.map((row) =>
+      Object.assign({}, row, { protein: { accession: "P04637", length: 393, organism: null } }),
+    ) as TablePart["rows"],
+    sequences: [],
+  },
+};
+/** Attributes with a meaning in GFF3 1.26; all others begin with a small letter. */
+const RESERVED = new Set(
+  "ID Name Alias Parent Target Gap Derives_from Note Dbxref Ontology_term Is_circular".split(" "),
+);
+
+test.each(Object.keys(TABLE_PARTS) as (keyof typeof TABLE_PARTS)[])(
+  "GFF3 of a %s means the same to the reader of JBrowse",
+  (name) => {
+    const part = TABLE_PARTS[name];
+    const items = gff.parseStringSync(GFF3_HEAD + printGff3(MATCH_TABLES[name], part), {
+      parseFeatures: true,
+      parseDirectives: true,
+      parseSequences: true,
+    });
+    const directives = items.flatMap((item) => ("directive" in item ? item : []));
+    const sequence = name === "proteome" ? "P04637" : ODD;
+    expect(directives).toMatchObject([
+      { directive: "gff-version", value: "3" },
+      { directive: "sequence-region", start: "1", end: "393" },
+    ]);
+    const features = items.flatMap((item) => (Array.isArray(item) ? item : []));
+    expect(features.map((one) => [one.seq_id, one.start, one.end, one.attributes?.Name])).toEqual(
+      part.rows.filter(isMatch).map(({ start, end, motif }) => [sequence, start, end, [motif]]),
+    );
+    for (const { source, type, strand, phase, score, attributes } of features) {
+      expect({ source, type, strand, phase }).toEqual({
+        source: prediction.method,
+        type: "polypeptide_motif",
+        strand: null,
+        phase: null,
+      });
+      expect(score === null || Number.isFinite(score)).toBe(true);
+      const names = Object.keys(attributes ?? {});
+      expect(names.filter((each) => /^[A-Z]/.test(each) && !RESERVED.has(each))).toEqual([]);
+      expect(attributes!.verdict).toBeArrayOfSize(1);
+    }
+  },
+);
+
+test.each(Object.keys(TABLE_PARTS) as (keyof typeof TABLE_PARTS)[])(
+  "BED of a %s means the same to the reader of JBrowse",
+  (name) => {
+    const part = TABLE_PARTS[name];
+    const bed = new BED();
+    const lines = printBed(MATCH_TABLES[name], part).trimEnd().split("\n");
+    expect(lines.map((line) => bed.parseLine(line))).toMatchObject(
+      part.rows.filter(isMatch).map(({ start, end, motif }) => ({
+        chrom: name === "proteome" ? "P04637" : ODD.replaceAll(/\s+/g, "_"),
+        chromStart: start - 1,
+        chromEnd: end,
+        name: motif,
+        strand: 0,
+      })),
+    );
+  },
+);
 
 test("BED has six columns, and more evidence has a higher score", () => {
   const rows = print("bed")
