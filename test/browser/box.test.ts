@@ -159,3 +159,46 @@ browserTest("tells boxes of the same label apart where a tube is moved", async (
   await seeText(page, "Shelf Q › Same rack › Same box");
   await checkPage(opened, "box-move-same-label");
 });
+
+browserTest("moves nine tubes from the front of a freezer to another box, and undoes that", async () => {
+  await using opened = await openPage("/inventory/storage", { signedIn: true });
+  const { page } = opened;
+  await press(page, "button", "Contents of A 101");
+  await press(page, "link", "Freezer -20 Enzymes");
+  await (await page.waitForSelector("a.bx[aria-label^='Box oligos 1,']"))!.click();
+  await seeText(page, "9 × 9, ");
+  await Promise.all([page.waitForNavigation(), press(page, "link", "Open box")]);
+  await (await cell(page, "A1, p53 TAD forward"))!.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.down("Shift");
+  await page.keyboard.press("End");
+  await page.keyboard.up("Shift");
+  await seeText(page, "9 tubes selected");
+  expect(await page.$$eval("[role=gridcell][aria-selected=true]", (cells) => cells.length)).toBe(9);
+  await checkPage(opened, "box-several");
+  await press(page, "button", "Move 9 tubes");
+  await fill(page, "Location", "oligos 2");
+  await seeText(page, "81 free");
+  await checkPage(opened, "box-move-several");
+  await choose(page, "Location", "Box oligos 2");
+  await page.waitForSelector(".box-picture .here");
+  await press(page, "button", "Move");
+  await seeText(page, "Moved 9 tubes to Box oligos 2 A1 to A9.");
+  await cell(page, "A1, next free slot");
+  await cell(page, "A9, free");
+  await press(page, "button", "Undo");
+  await cell(page, "A1, p53 TAD forward");
+  expect(await page.$("[role=gridcell][aria-label^='A9, free']")).toBeNull();
+});
+
+browserTest("opens a box at the slot of a tube, which is used from there", async () => {
+  await using opened = await openPage(`${BOX}?at=B9`, { signedIn: true });
+  const { page } = opened;
+  await page.waitForSelector("[role=gridcell][aria-selected=true][aria-label^='B9,']");
+  await press(page, "button", "Use");
+  await fill(page, "Amount", "5");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Consumed:");
+  await press(page, "button", "Undo");
+  await seeText(page, "Undone.");
+});

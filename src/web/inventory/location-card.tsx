@@ -3,6 +3,7 @@ import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { MoveDialog } from "./box/move-dialog.tsx";
+import { SlotMap } from "./box/slot-map.tsx";
 import { readSlots } from "./box/slots.ts";
 import { type Declaration, isInTree, isStored } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
@@ -51,7 +52,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
       {isMoving && (
         <MoveDialog
           from={from}
-          record={{ segment: of.name, id: row.id, version: row.version!, name: recordName(of, row) }}
+          records={[{ segment: of.name, id: row.id, version: row.version!, name: recordName(of, row) }]}
           onClose={() => setMoving(false)}
           onMoved={onMoved}
         />
@@ -70,33 +71,8 @@ function TreeCard({ of, row }: Pick<LocationCardProps, "of" | "row">) {
   );
 }
 
-const STEP = 14;
-
 /** The slots of a box: taken, free, and that of the record. */
 function BoxPicture({ location, slot }: { location: string; slot: string }) {
   const { value } = useLoaded(`${location} ${slot}`, (signal) => readSlots(location, signal));
-  const columns = value?.grid_columns ?? 0;
-  if (!value || columns === 0) return null;
-  const rows = Math.ceil(value.slots.length / columns);
-  return (
-    <svg
-      class="box-picture"
-      role="img"
-      aria-label={`Slot ${slot} of ${value.slots.length}`}
-      viewBox={`0 0 ${columns * STEP} ${rows * STEP}`}
-      width={Math.min(columns * STEP, 168)}
-    >
-      {value.slots.map(({ position, free }, i) => (
-        <rect
-          key={position}
-          class={position === slot ? "here" : free ? "free" : undefined}
-          x={(i % columns) * STEP + 1}
-          y={Math.floor(i / columns) * STEP + 1}
-          width={STEP - 2}
-          height={STEP - 2}
-          rx={2}
-        />
-      ))}
-    </svg>
-  );
+  return value ? <SlotMap box={value} here={[slot]} label={`Slot ${slot} of ${value.slots.length}`} /> : null;
 }

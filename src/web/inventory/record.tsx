@@ -341,7 +341,7 @@ export function Value(props: ValueProps) {
     ]);
   if (isNamed(value) && to?.printed === "id")
     return (
-      <a href={href(pagePath(to.segment, String(value.id)))}>
+      <a href={href(pagePath(to.segment, String(value.id)), { at: /^, (.+)/.exec(suffix)?.[1] })}>
         {isInTree(to.segment) ? <PathLine path={formatText(value)} /> : formatText(value)}
         {suffix}
       </a>

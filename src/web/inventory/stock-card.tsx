@@ -167,7 +167,8 @@ const DATES: FormField<Record<string, string>>[] = [
   { name: "expiry", label: "Expiry", type: "date", optional: true },
 ];
 
-function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
+/** Asks how much is taken or added. */
+export function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
   const { of, row, action, onSaved, onUndone, onClose } = props;
   const isRefill = action === "Refill";
   const unit = findSuffix(of, row, "amount").trim();

@@ -31,7 +31,8 @@ export function requestMove<Result>(
     });
   const body = {
     records: records.map((record) => record.id),
-    positions: records.map((record) => record.position),
+    // A location without a grid has no positions.
+    positions: position === "" ? undefined : records.map((record) => record.position),
     versions: records.map((record) => record.version),
   };
   return call("POST /api/v2/:list/:id/free_slots/", {
@@ -60,7 +61,7 @@ export const withVersions = <T extends Pick<Move, "records">>(move: T, versions:
 /** A move in words. */
 export function moveText({ location, records }: Move): string {
   const [{ name, position }, other] = records;
-  if (other) return `Exchange ${name} and ${other.name} in ${location!.name}`;
+  if (other) return `Move ${records.length} records to ${location!.name}`;
   return location
     ? `Move ${name} to ${[location.name, position].filter(Boolean).join(", ")}`
     : `Take out ${name}`;

@@ -12,9 +12,13 @@ interface GridProps {
   /** True if the visitor is signed in. */
   mayMove: boolean;
   selected: string | null;
+  /** Positions of several selected slots. */
+  marked: ReadonlySet<string>;
   /** Filled last. */
   latest: string | null;
   onSelect: (position: string) => void;
+  /** Adds the slots from the selected one to another, or adds or removes one slot. */
+  onMark: (position: string, how: "range" | "toggle") => void;
   /** Enter on a free slot. */
   onAdd: (position: string) => void;
   onMoved: () => void;
@@ -29,19 +33,24 @@ const DENSE_COLUMNS = 13;
 
 /**
  * The slots as an ARIA grid: arrow keys, Home and End move, Enter opens, M picks a record up, Enter puts it down, Escape
- * leaves it. Dragging moves too.
+ * leaves it. Dragging moves too. With Shift, arrow keys and clicks select a rectangle; with Ctrl, clicks add a slot.
  */
 export function BoxGrid(props: GridProps) {
-  const { box, mayMove, selected, onSelect, onAdd, onMoved } = props;
+  const { box, mayMove, selected, onSelect, onMark, onAdd, onMoved } = props;
+  // The slot to which Shift has extended the selection.
+  const [end, setEnd] = useState<string | null>(null);
   const [held, setHeld] = useState<Stored | null>(null);
   const table = useRef<HTMLTableElement>(null);
   const columns = box.grid_columns!;
   const at = Math.max(
     0,
-    box.slots.findIndex(({ position }) => position === selected),
+    box.slots.findIndex(({ position }) => position === (end ?? selected)),
   );
-  const focus = (slot: number): void => {
-    onSelect(box.slots[slot].position);
+  const focus = (slot: number, isRange: boolean): void => {
+    const { position } = box.slots[slot];
+    setEnd(isRange ? position : null);
+    if (isRange) onMark(position, "range");
+    else onSelect(position);
     table.current?.querySelectorAll<HTMLElement>("[role=gridcell]")[slot]?.focus();
   };
   const drop = (record: Stored, to: Slot): void => {
@@ -57,7 +66,7 @@ export function BoxGrid(props: GridProps) {
     if (event.altKey || event.metaKey) return;
     const to = findTarget(event.key, event.ctrlKey, at, columns, box.slots.length);
     const slot = box.slots[at];
-    if (to !== undefined) focus(to);
+    if (to !== undefined) focus(to, event.shiftKey);
     else if (event.key === "Enter") enter(slot);
     else if (event.key === "Escape" && held) setHeld(null);
     else if ((event.key === "m" || event.key === "M") && mayMove && slot.record?.change) setHeld(slot.record);
@@ -77,6 +86,7 @@ export function BoxGrid(props: GridProps) {
           ref={table}
           class={columns < DENSE_COLUMNS ? "boxgrid" : "boxgrid dense-grid"}
           role="grid"
+          aria-multiselectable="true"
           aria-label={`${box.label}, ${box.grid_rows} rows, ${columns} columns`}
           onKeyDown={onKeyDown}
         >
@@ -158,7 +168,7 @@ interface CellProps extends GridProps {
 }
 
 function SlotCell(props: CellProps) {
-  const { box, slot, held, mayMove, selected, isStop, onSelect, onDrop, onOpen } = props;
+  const { box, slot, held, mayMove, selected, marked, isStop, onSelect, onMark, onDrop, onOpen } = props;
   const { position, record, free } = slot;
   const isNext = box.next === position;
   const { isTarget, attributes } = useDragStored({
@@ -167,15 +177,21 @@ function SlotCell(props: CellProps) {
     accepts: (stored) => stored.position !== position && (free || record?.change === true),
     onDrop: (stored) => onDrop(stored, slot),
   });
+  const click = (event: MouseEvent): void => {
+    if (held) onDrop(held, slot);
+    else if (event.shiftKey) onMark(position, "range");
+    else if (event.ctrlKey || event.metaKey) onMark(position, "toggle");
+    else onSelect(position);
+  };
   return (
     <td
       role="gridcell"
       tabIndex={isStop ? 0 : -1}
-      aria-selected={position === selected}
+      aria-selected={position === selected || marked.has(position)}
       aria-label={describeSlot(slot, isNext)}
       class={classNames(props, isTarget)}
       title={record?.name}
-      onClick={() => (held ? onDrop(held, slot) : onSelect(position))}
+      onClick={click}
       onDblClick={() => onOpen(slot)}
       {...attributes}
     >

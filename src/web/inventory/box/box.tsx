@@ -9,6 +9,8 @@ import { Menu } from "../../components/menu.tsx";
 import { readKnownSlots } from "../../offline/known-slots.ts";
 import { QueueList } from "../../offline/queue-list.tsx";
 import { useQueue, useReloadAfterSending } from "../../offline/use-queue.ts";
+import { useQuery } from "../../page.tsx";
+import { findStockState } from "../record.tsx";
 import { useSession } from "../../session.ts";
 import { listSingular, STOCK_LISTS } from "../declaration.ts";
 import { Capacity } from "../free-slots.tsx";
@@ -16,8 +18,8 @@ import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { HiddenRecords } from "./evict.tsx";
 import { ScanBar } from "./scan-bar.tsx";
-import { SlotPanel } from "./slot-panel.tsx";
-import { type Slots, type Stored } from "./slots.ts";
+import { SeveralPanel, SlotPanel } from "./slot-panel.tsx";
+import { rectangle, type Slots, type Stored } from "./slots.ts";
 
 interface BoxProps {
   id: string;
@@ -43,14 +45,15 @@ export function Box({ id, head, foot }: BoxProps) {
 
 function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
   const mayMove = useMayMove(box);
-  const [selected, setSelected] = useState<string | null>(
-    box.slots.find(({ record }) => record !== null)?.position ?? null,
-  );
+  const { selected, marked, select, mark } = useSelectedSlots(box);
   const [latest, setLatest] = useState<string | null>(null);
   const [adding, setAdding] = useState<string | null>(null);
   const [isScanning, setScanning] = useState(false);
   const [view, setView] = useState<"grid" | "list">("grid");
   const slot = box.slots.find(({ position }) => position === selected);
+  const several = box.slots.flatMap(({ position, record }) =>
+    record?.change && marked.has(position) ? record : [],
+  );
   const target = slot?.free ? slot.position : box.next;
   return (
     <div class="stack box">
@@ -73,7 +76,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
           target={target}
           onMoved={(position) => {
             setLatest(position);
-            setSelected(null);
+            select(null);
             reload();
           }}
           onStop={() => setScanning(false)}
@@ -96,8 +99,10 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
               box={box}
               mayMove={mayMove}
               selected={selected}
+              marked={marked}
               latest={latest}
-              onSelect={setSelected}
+              onSelect={select}
+              onMark={mark}
               onAdd={setAdding}
               onMoved={reload}
             />
@@ -105,15 +110,19 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
             <BoxList records={recordsIn(box)} mayMove={false} />
           )}
         </Card>
-        {slot && (
-          <SlotPanel
-            box={box}
-            slot={slot}
-            mayMove={mayMove}
-            onClose={() => setSelected(null)}
-            onAdd={() => setAdding(slot.position)}
-            onMoved={reload}
-          />
+        {several.length > 1 ? (
+          <SeveralPanel box={box} records={several} onClose={() => select(null)} onMoved={reload} />
+        ) : (
+          slot && (
+            <SlotPanel
+              box={box}
+              slot={slot}
+              mayMove={mayMove}
+              onClose={() => select(null)}
+              onAdd={() => setAdding(slot.position)}
+              onMoved={reload}
+            />
+          )
         )}
       </div>
       {view === "grid" && <Unplaced records={box.others} mayMove={mayMove} />}
@@ -122,6 +131,30 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
       )}
     </div>
   );
+}
+
+/** The selected slot, at first the one that a link to a tube names, and several selected together. */
+function useSelectedSlots(box: Slots) {
+  const [query] = useQuery();
+  const [selected, setSelected] = useState<string | null>(
+    query.get("at") ?? box.slots.find(({ record }) => record !== null)?.position ?? null,
+  );
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  return {
+    selected,
+    marked,
+    select: (position: string | null): void => {
+      setSelected(position);
+      setMarked(new Set());
+    },
+    /** Adds the slots from the selected one to another, or adds or removes one slot. */
+    mark: (position: string, how: "range" | "toggle"): void => {
+      if (selected === null) return setMarked(new Set([position]));
+      const before = marked.size === 0 ? new Set([selected]) : marked;
+      const range = how === "range" ? rectangle(box, selected, position) : undefined;
+      setMarked(range ? new Set(range) : before.symmetricDifference(new Set([position])));
+    },
+  };
 }
 
 const useMayMove = ({ use }: Slots): boolean => Boolean(useSession()) && use;
@@ -193,6 +226,9 @@ const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "l
   </div>
 );
 
+const isShown = ({ slots }: Slots, test: (slot: Slots["slots"][number]) => boolean): boolean =>
+  slots.some(test);
+
 const Legend = ({ box, mayMove }: { box: Slots; mayMove: boolean }) => (
   <div class="row between">
     <ul class="row">
@@ -200,10 +236,19 @@ const Legend = ({ box, mayMove }: { box: Slots; mayMove: boolean }) => (
       <li class="state state-low">low</li>
       <li class="state state-empty">empty</li>
       <li class="state state-expired">expired</li>
-      {box.slots.some(({ record }) => record?.waits) && <li class="state state-waits">waits to be sent</li>}
+      {isShown(box, ({ record }) => record !== null && findStockState(record) === "other") && (
+        <li class="state state-other">other status</li>
+      )}
+      {isShown(box, ({ free, record }) => !free && record === null) && (
+        <li class="state state-other">hidden from you</li>
+      )}
+      {isShown(box, ({ record }) => record?.waits === true) && (
+        <li class="state state-waits">waits to be sent</li>
+      )}
     </ul>
     <span class="muted screen pointer-only">
-      Arrow keys move, Enter opens.{mayMove && " M picks a tube up, Enter puts it down; or drag it."}
+      Arrow keys move, Enter opens.
+      {mayMove && " M picks a tube up, Enter puts it down; or drag it. Shift selects several."}
     </span>
   </div>
 );

@@ -10,40 +10,42 @@ import { referenceTo } from "../declaration.ts";
 import { Picker } from "../picker.tsx";
 import { USABLE_RECORDS } from "../value-input.tsx";
 import { showDone } from "../write-record.ts";
+import { SlotMap } from "./slot-map.tsx";
 import { freePositionsIn, type Movable } from "./slots.ts";
 
 const LOCATIONS = referenceTo("locations", USABLE_RECORDS);
 
-/** Moves a record to a free slot of this location or another. */
+/** Moves records to free slots of this location or another, from a first one on. */
 export function MoveDialog(props: {
   /** The current location; its id is empty if that is unknown. */
   from: { id: string; name: string };
-  record: Movable;
+  records: readonly Movable[];
   onClose: () => void;
   onMoved: () => void;
 }) {
-  const { from, record, onClose, onMoved } = props;
+  const { from, records, onClose, onMoved } = props;
+  const count = records.length;
+  const what = count === 1 ? records[0].name : `${count} tubes`;
   const [place, setPlace] = useState(from);
   const [chosen, setPosition] = useState<string | null>(null);
-  const slots = useLoaded(place.id === "" ? null : place.id, (signal) => readKnownSlots(place.id, signal));
-  const target = slots.value?.id === place.id ? slots.value : undefined;
-  const free = target ? freePositionsIn(target) : [];
-  const isFull = target !== undefined && target.grid_rows !== null && free.length === 0;
-  const position = chosen ?? free[0] ?? "";
+  const { box, hasGrid, free, positions, isFull } = useFreeSlotsFrom(place.id, chosen, count);
   const form = useSubmission(async () => {
-    const response = await moveRecords(place, movedTo(position, record));
-    showDone(`Moved ${record.name} to ${[place.name, position].join(" ").trim()}.`, response, onMoved);
+    const moved = records.map((record, i) => movedTo(hasGrid ? positions[i] : "", record));
+    const response = await moveRecords(place, ...moved);
+    const range = count === 1 ? positions[0] : `${positions[0]} to ${positions.at(-1)}`;
+    const to = hasGrid ? `${place.name} ${range}` : place.name;
+    showDone(`Moved ${what} to ${to}.`, response, onMoved);
     onMoved();
     onClose();
     return true;
   });
   return (
     <Dialog
-      title={`Move ${record.name}`}
+      title={`Move ${what}`}
       onClose={onClose}
       cancel
       actions={
-        <Button look="primary" busy={form.busy} disabled={!target || isFull} onClick={form.submit}>
+        <Button look="primary" busy={form.busy} disabled={!box || isFull} onClick={form.submit}>
           Move
         </Button>
       }
@@ -62,16 +64,38 @@ export function MoveDialog(props: {
       />
       {free.length > 0 && (
         <SelectField
-          label="Position"
-          value={position}
+          label={count === 1 ? "Position" : "First position"}
+          value={positions[0] ?? ""}
           choices={free.map((value) => ({ value, name: value }))}
           onChange={setPosition}
         />
       )}
-      {isFull && <p>All slots of {place.name} are occupied.</p>}
-      {target?.grid_rows === null && (
-        <p class="hint">{place.name} has no grid, so the record has no position there.</p>
+      {box && hasGrid && (
+        <SlotMap
+          box={box}
+          here={positions}
+          label={`Free slots for ${what}`}
+          onChoose={(position) => free.includes(position) && setPosition(position)}
+        />
       )}
+      {isFull && <p>{shortageText(place.name, count, positions)}</p>}
+      {box && !hasGrid && <p class="hint">{place.name} has no grid, so there are no positions.</p>}
     </Dialog>
   );
 }
+
+/** The slots of a location, and the free ones that as many records take from a first position on. */
+function useFreeSlotsFrom(place: string, first: string | null, count: number) {
+  const slots = useLoaded(place === "" ? null : place, (signal) => readKnownSlots(place, signal));
+  const box = slots.value?.id === place ? slots.value : undefined;
+  const hasGrid = box !== undefined && box.grid_rows !== null;
+  const free = box ? freePositionsIn(box) : [];
+  const from = Math.max(0, free.indexOf(first ?? ""));
+  const positions = free.slice(from, from + count);
+  return { box, hasGrid, free, positions, isFull: hasGrid && positions.length < count };
+}
+
+const shortageText = (name: string, count: number, positions: readonly string[]): string =>
+  positions.length === 0
+    ? `All slots of ${name} are occupied.`
+    : `Only ${positions.length} of ${count} fit in from ${positions[0]} on.`;

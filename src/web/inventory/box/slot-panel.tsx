@@ -9,6 +9,7 @@ import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, findField, isConstant, pagePath } from "../declaration.ts";
 import { listProperties } from "../properties.tsx";
 import { formatText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
+import { AmountDialog } from "../stock-card.tsx";
 import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Slot, Slots, Stored } from "./slots.ts";
@@ -59,6 +60,44 @@ export function SlotPanel(props: {
   );
 }
 
+/** Several selected tubes, which are moved together. */
+export function SeveralPanel(props: {
+  box: Slots;
+  records: readonly Stored[];
+  onClose: () => void;
+  onMoved: () => void;
+}) {
+  const { box, records, onClose, onMoved } = props;
+  const [isMoving, setMoving] = useState(false);
+  return (
+    <section class="card screen" aria-label="Selected tubes">
+      <div class="card-head">
+        <h2>{records.length} tubes selected</h2>
+        <IconButton icon="x" label="Close" onClick={onClose} />
+      </div>
+      <div class="card-body stack">
+        <p class="muted">{records.map(({ position, name }) => `${position} ${name}`).join(", ")}</p>
+        <div class="actions">
+          <Button icon="move" onClick={() => setMoving(true)}>
+            Move {records.length} tubes
+          </Button>
+        </div>
+      </div>
+      {isMoving && (
+        <MoveDialog
+          from={{ id: box.id, name: box.unique_path }}
+          records={records}
+          onClose={() => setMoving(false)}
+          onMoved={() => {
+            onClose();
+            onMoved();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
 /** Names of the fields in the panel: the kind of record, annotations, then the other fields of the summary. */
 function summaryFields({ fields, annotations }: Declaration): string[] {
   const names = Object.keys(fields).filter((name) => fields[name].form?.summary);
@@ -68,6 +107,7 @@ function summaryFields({ fields, annotations }: Declaration): string[] {
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
   const [isMoving, setMoving] = useState(false);
+  const [isUsing, setUsing] = useState(false);
   const { segment, id, name, version } = record;
   const loaded = useLoaded(`${id} ${version}`, async (signal) => {
     const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
@@ -88,6 +128,11 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
       {loaded.value ? <Fields {...loaded.value} box={box} /> : loaded.error === undefined && <Skeleton />}
       {record.change && (
         <div class="actions">
+          {typeof loaded.value?.row.values.amount === "number" && (
+            <Button small icon="minus" onClick={() => setUsing(true)}>
+              Use
+            </Button>
+          )}
           <Button small icon="log-out" onClick={() => void takeOut(record, onMoved)}>
             Take out
           </Button>
@@ -107,10 +152,19 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
           <Time at={String(loaded.value.row.values.modified)} short />
         </p>
       )}
+      {isUsing && loaded.value && (
+        <AmountDialog
+          {...loaded.value}
+          action="Consume"
+          onSaved={onMoved}
+          onUndone={onMoved}
+          onClose={() => setUsing(false)}
+        />
+      )}
       {isMoving && (
         <MoveDialog
           from={{ id: box.id, name: box.unique_path }}
-          record={record}
+          records={[record]}
           onClose={() => setMoving(false)}
           onMoved={onMoved}
         />

@@ -24,3 +24,17 @@ export const freePositionsIn = ({ slots }: Slots): string[] =>
   slots.flatMap(({ free, position }) => (free ? position : []));
 
 export type Movable = Pick<Stored, "segment" | "id" | "version" | "name">;
+
+/** The positions of a rectangle of slots with these corners. */
+export function rectangle({ slots, grid_columns }: Slots, one: string, other: string): string[] {
+  const columns = grid_columns!;
+  const corners = [one, other].map((position) => slots.findIndex((slot) => slot.position === position));
+  const rows = corners.map((at) => Math.trunc(at / columns)).toSorted((a, b) => a - b);
+  const sides = corners.map((at) => at % columns).toSorted((a, b) => a - b);
+  return slots
+    .filter((_, at) => {
+      const [row, side] = [Math.trunc(at / columns), at % columns];
+      return row >= rows[0] && row <= rows[1] && side >= sides[0] && side <= sides[1];
+    })
+    .map(({ position }) => position);
+}
