@@ -28,6 +28,11 @@ export const importFile: Command = {
     "--dry-run": "Report the changes without writing them.",
     "--match none|name|barcode":
       "Match rows without an id to existing records by this value. none, the default, adds a record per row.",
+    "--partial": "Import the rows without errors, and leave the others.",
+    "--waiting": "Print the rows with errors and the reasons as CSV, and write nothing.",
+    "--dates day|month":
+      "What comes first in dates such as 3/9/2026; by default as most dates of the file tell.",
+    "--unit UNIT": "Unit of amounts without one, such as µL; by default that of most amounts.",
     "--changes": "Print all changes of existing records as CSV, and write nothing.",
     "--mapping JSON":
       'Fields of columns with other names: {"Header": "field", "Other": null}. In archives also "notes" and "new".',
@@ -40,19 +45,20 @@ export const importFile: Command = {
     const resource = call.value("--resource");
     if (resource === undefined) throw new Problem("usage", "Name the list: --resource LIST.");
     const segment = resourceSegment(resource);
-    const listsChanges = call.has("--changes");
+    const format = call.has("--changes") ? "csv" : call.has("--waiting") ? "waiting-csv" : undefined;
     const parameters = new URLSearchParams(
-      listsChanges
-        ? { format: "csv", dry_run: "1" }
-        : { progress: "1", dry_run: call.has("--dry-run") ? "1" : "0" },
+      format === undefined
+        ? { progress: "1", dry_run: call.has("--dry-run") ? "1" : "0" }
+        : { format, dry_run: "1" },
     );
-    for (const name of ["match", "mapping"])
+    if (call.has("--partial") || call.has("--waiting")) parameters.set("partial", "1");
+    for (const name of ["match", "mapping", "dates", "unit"])
       if (call.has(`--${name}`)) parameters.set(name, call.value(`--${name}`)!);
     const body = await namedBytes(call.operands[0]);
     try {
       return await withInventory(call, async (client) => {
         const sent = await client.send(`${segment}/import/?${parameters}`, { method: "POST", body });
-        if (listsChanges) {
+        if (format !== undefined) {
           await call.print(await sent.text());
           return 0;
         }
@@ -120,13 +126,12 @@ function summary(report: ImportReport): string {
     locations_made: locations,
     units_made: units,
     errors,
+    waiting,
     batch,
   } = report;
-  if (errors.length > 0) {
-    const cells = errors.map(({ row, column, message }) => [String(row), column ?? "-", message]);
-    const more = report.more_errors ? "There are more errors. " : "";
-    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${pluralize(rows, "row")} ${dry ? "would be" : "was"} written.\n`;
-  }
+  const wrong = listErrors(report);
+  if (errors.length > 0 && waiting === 0)
+    return `${wrong}None of ${pluralize(rows, "row")} ${dry ? "would be" : "was"} written.\n`;
   const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${pluralize(rows, "row")}`;
   const made = [
     locations > 0 && pluralize(locations, "new parent location"),
@@ -135,8 +140,28 @@ function summary(report: ImportReport): string {
       `${pluralize(report.archive.files, "file")} and ${pluralize(report.archive.notes, "note")}`,
   ].filter(Boolean);
   const added = made.length > 0 ? `, with ${made.join(" and ")}` : "";
+  const left = waiting > 0 ? `${wrong}Left ${pluralize(waiting, "row")}: --waiting prints them.\n` : "";
   const undo = batch === null ? "" : `Batch ${batch}: undo it to revert the import.\n`;
-  return `${counts}${added}.\n${dry ? preview(report) : ""}${omissions(report)}${undo}`;
+  return `${left}${counts}${added}.\n${guesses(report)}${dry ? preview(report) : ""}${omissions(report)}${undo}`;
+}
+
+function listErrors({ errors, more_errors }: ImportReport): string {
+  if (errors.length === 0) return "";
+  const cells = errors.map(({ row, column, message }) => [String(row), column ?? "-", message]);
+  return `${textTable(["row", "column", "error"], cells)}\n${more_errors ? "There are more errors. " : ""}`;
+}
+
+/** The columns that were guessed, and those that are left out. */
+function guesses({ columns, archive }: ImportReport): string {
+  if (archive !== null) return "";
+  const guessed = columns.filter(({ source }) => source === "guessed");
+  const none = columns.filter(({ source }) => source === "none");
+  const lines = [
+    guessed.length > 0 &&
+      `Guessed: ${guessed.map(({ header, field }) => `${header} is ${field}`).join(", ")}.\n`,
+    none.length > 0 && `No field for: ${none.map(({ header }) => header).join(", ")}.\n`,
+  ];
+  return lines.filter(Boolean).join("");
 }
 
 /** Old and new values of existing records. */

@@ -12,7 +12,7 @@ browserTest("previews a file cell by cell, maps its columns, and undoes the impo
     const wrong = join(directory, "wrong.csv");
     writeFileSync(
       wrong,
-      "name;Kind;location;amount\nPrimer 1;OLIGO;Box oligos 1;5\nPrimer 2;oligo;nowhere;many\nPrimer 3;OLIGO;Box oligos 1;\n",
+      "name;Karma;location;amount\nPrimer 1;OLIGO;Box oligos 1;5\nPrimer 2;oligo;nowhere;many\nPrimer 3;OLIGO;Box oligos 1;\n",
     );
     const right = join(directory, "right.csv");
     writeFileSync(
@@ -24,9 +24,9 @@ browserTest("previews a file cell by cell, maps its columns, and undoes the impo
     const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
     await checkPage(opened, "inventory-import");
     await file.uploadFile(wrong);
-    await page.waitForSelector("select[aria-label='Field for Kind']");
-    expect(await page.$eval("select[aria-label='Field for Kind']", (select) => select.value)).toBe("?");
-    await page.select("select[aria-label='Field for Kind']", "model_type");
+    await page.waitForSelector("select[aria-label='Field for Karma']");
+    expect(await page.$eval("select[aria-label='Field for Karma']", (select) => select.value)).toBe("?");
+    await page.select("select[aria-label='Field for Karma']", "model_type");
     await seeText(page, "A valid number is required.");
     expect(
       await page.$$eval("td:has(.error)", (cells) => cells.map((cell) => cell.firstChild?.textContent)),

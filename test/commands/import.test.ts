@@ -118,3 +118,19 @@ test("sends requests to a running server and revokes its token afterwards", asyn
   );
   await service.stop();
 });
+
+test("imports the good rows of a messy file, prints those that wait, and says what it guessed", async () => {
+  const csv = file("messy.csv", "Tube label,Vol,Exp. date,Karma\nA,100 ul,12/31/2027,1\nB,5 blobs,,\n");
+  const to = [csv, "--resource", "stocks/consumables"];
+  const [, waiting] = await run("import", ...to, "--waiting");
+  expect(waiting.split("\r\n").slice(0, 2)).toEqual([
+    "Tube label,Vol,Exp. date,Karma,reason",
+    'B,5 blobs,,,"blobs is not a unit. Write one such as mL, L, µL, nL, mg, g, kg, µg, ng, pg."',
+  ]);
+  const [code, told] = await run("import", ...to, "--partial");
+  expect(code).toBe(65);
+  expect(told).toContain("Left 1 row: --waiting prints them.\nAdded 1, changed 0 and kept 0 of 2 rows");
+  expect(told).toContain(
+    "Guessed: Tube label is name, Vol is amount, Exp. date is expiry.\nNo field for: Karma.\n",
+  );
+});

@@ -213,11 +213,11 @@ describe("properties", () => {
     const query = `mapping=${encodeURIComponent(JSON.stringify(mapping))}`;
     const tried = (await send(file, `dry_run=1&${query}`)).report;
     expect(tried.columns.slice(1)).toEqual([
-      { header: "a", field: "lot" },
-      { header: "size", field: "new" },
-      { header: "when", field: "new" },
-      { header: "dull", field: null },
-      { header: "lot", field: "notes" },
+      { header: "a", field: "lot", source: "chosen" },
+      { header: "size", field: "new", source: "chosen" },
+      { header: "when", field: "new", source: "chosen" },
+      { header: "dull", field: null, source: "chosen" },
+      { header: "lot", field: "notes", source: "chosen" },
     ]);
     expect((await fetchRows("annotationtypes/?name=size")).length).toBe(0);
     const { batch } = (await send(file, query)).report;

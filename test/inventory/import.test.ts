@@ -68,7 +68,7 @@ test("writes nothing if a cell is invalid, and lists all invalid cells", async (
     expect(report.errors).toEqual([
       { row: 3, column: "amount", message: "A valid number is required." },
       { row: 3, column: "public", message: "Must be a valid boolean." },
-      { row: 3, column: "location", message: 'Object with label="Nowhere" does not exist.' },
+      { row: 3, column: "location", message: '"Nowhere" is not a place.' },
       { row: 4, column: "name", message: "This field is required." },
       { row: 5, column: "amount", message: "Ensure this value is greater than or equal to 0." },
     ]);
@@ -155,7 +155,7 @@ test("understands labels of fields, constants in words, and new units", async ()
   );
   const { report } = await send("consumables/import/", file);
   expect(report).toMatchObject({ created: 2, units_made: 1, errors: [] });
-  expect(report.columns[1]).toEqual({ header: "Type", field: "model_type" });
+  expect(report.columns[1]).toEqual({ header: "Type", field: "model_type", source: "same" });
   const fields = "model_type,status,unit__name,unit__category__kind";
   expect(await records(`consumables/?name=p1&fields=${fields}&response_format=flat`)).toEqual([
     {
@@ -178,9 +178,9 @@ test("renames, ignores or rejects columns", async () => {
   const mapping = encodeURIComponent('{"Bezeichnung": "name", "Menge": "amount", "Rest": null}');
   const { report } = await send(`consumables/import/?mapping=${mapping}`, file);
   expect(report.columns).toEqual([
-    { header: "Bezeichnung", field: "name" },
-    { header: "Menge", field: "amount" },
-    { header: "Rest", field: null },
+    { header: "Bezeichnung", field: "name", source: "chosen" },
+    { header: "Menge", field: "amount", source: "chosen" },
+    { header: "Rest", field: null, source: "chosen" },
   ]);
   expect(counts(report)).toEqual([1, 0, 0, 0]);
 });

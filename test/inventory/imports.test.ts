@@ -125,7 +125,17 @@ test("resumes an accepted import after a restart and runs it once", async () => 
   );
   const request: ImportRequest = {
     resource: DECLARED.get("consumable")!.name,
-    options: { dryRun: false, listsChanges: false, matching: "none", mapping: new Map([["name", "name"]]) },
+    options: {
+      dryRun: false,
+      listsChanges: false,
+      listsWaiting: false,
+      matching: "none",
+      mapping: new Map([["name", "name"]]),
+      partial: false,
+      dates: undefined,
+      unit: undefined,
+      rows: new Map(),
+    },
     actor,
     bytes: new TextEncoder().encode(csv(5000)),
   };

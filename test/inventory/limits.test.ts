@@ -294,7 +294,7 @@ describe("limits of imported files", () => {
   test("shortens a long header in the import report", async () => {
     const { length, body } = await importFile(workbook("h".repeat(32_000), { text: "a", times: 1 }));
     const header = `${"h".repeat(200)}…`;
-    expect(body.columns).toEqual([{ header, field: null }]);
+    expect(body.columns).toEqual([{ header, field: null, source: "none" }]);
     expect(body.errors).toMatchObject([{ row: 1, column: header }]);
     expect(length).toBeLessThan(3000);
   });

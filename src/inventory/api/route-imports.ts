@@ -1,7 +1,15 @@
 import { Type } from "typebox";
+import { Value } from "typebox/value";
 import type { Imported } from "../imports/import.ts";
-import { type ImportOptions, MATCHES, REPORT } from "../imports/import-report.ts";
-import { streamBytes, csvText } from "../imports/export-file.ts";
+import {
+  type ImportOptions,
+  MATCHES,
+  REPORT,
+  ROW_DECISION,
+  type RowDecision,
+} from "../imports/import-report.ts";
+import { DAY_ORDERS } from "../imports/read-cells.ts";
+import { csvToXlsx, streamBytes, csvText } from "../imports/export-file.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import {
   describeFirstError,
@@ -9,8 +17,10 @@ import {
   type ImportRun,
   type ImportStatus,
   STATUS,
+  wasRefused,
 } from "../imports/imports.ts";
-import { type Json, KINDS } from "../model/field.ts";
+import { type Json, KINDS, shownName } from "../model/field.ts";
+import { findUnit } from "../model/unit.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../../platform/parse-json.ts";
 import { inQuery } from "../model/list-parameters.ts";
@@ -45,12 +55,25 @@ const OPTIONS = Type.Object({
     "mapping",
     "A JSON object from headers to fields, with null for columns to ignore. In archives (.eln) also notes, or new for a new annotation type.",
   ),
+  partial: option("partial", "1: import the rows without errors, and leave the others."),
+  dates: Type.Optional(
+    Type.Enum(DAY_ORDERS, {
+      $id: "dates",
+      description: "What comes first in dates such as 3/9/2026; by default as most dates of the file tell.",
+    }),
+  ),
+  unit: option("unit", "Unit of amounts without one, such as µL; by default that of most amounts."),
+  rows: option(
+    "rows",
+    'Decisions by row number: {"4": {"change": "<id>"}, "8": {"skip": true}, "21": {"cells": {"Header": "text"}}}. Also a field of a form.',
+  ),
   progress: option("progress", "1: stream the progress as JSON lines."),
   background: option("background", "1: respond immediately with the URL of the import."),
   format: Type.Optional(
     Type.String({
       $id: "import_format",
-      description: "csv, with dry_run: respond with all changes of existing records.",
+      description:
+        "With dry_run, instead of the report: csv, all changes of existing records; waiting-csv or waiting-xlsx, the rows with errors and the reasons.",
     }),
   ),
   response_format: Type.Optional(
@@ -176,14 +199,14 @@ async function importFile(
   query: Type.Static<typeof OPTIONS>,
 ): Promise<Response> {
   const { actor, base, request, maxBytes } = call;
-  const options = parseOptions(query);
+  const { bytes, fields: sent } = await readUpload(request, maxBytes);
+  const options = parseOptions({ ...query, rows: query.rows ?? new Map(sent).get("rows") ?? "" });
   checkOptions(options, query, fields);
   const inBackground = parseFlag(query, "background");
   const withProgress = parseFlag(query, "progress");
-  const { bytes } = await readUpload(request, maxBytes);
   const requested = { resource: name, options, actor, bytes };
   const importUrl = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
-  if (inBackground || (prefersAsync(request) && !options.listsChanges)) {
+  if (inBackground || (prefersAsync(request) && !options.listsChanges && !options.listsWaiting)) {
     const status = await imports.accept(requested);
     const Location = importUrl(status);
     return respondJson(importJson(call, status), { Location, "Preference-Applied": "respond-async" }, 202);
@@ -191,27 +214,38 @@ async function importFile(
   const run = imports.run(requested);
   if (withProgress)
     return respond(streamProgress(run), 200, "application/x-ndjson", { Location: importUrl(run.status) });
-  return sendReport(await run.done, options);
+  return sendReport(await run.done, options, query.format === "waiting-xlsx");
 }
 
 /** Answers with the report or, on request, with all changes. */
-function sendReport({ report, table }: Imported, { dryRun, listsChanges }: ImportOptions): Response {
-  if (listsChanges && report.errors.length === 0) return respond(streamTable(table), 200, MEDIA_TYPES.csv);
+async function sendReport(
+  { report, table }: Imported,
+  { dryRun, listsChanges, listsWaiting }: ImportOptions,
+  asWorkbook: boolean,
+): Promise<Response> {
+  if (listsWaiting && table.length > 0 && asWorkbook)
+    return respond(await csvToXlsx(streamTable(table)), 200, MEDIA_TYPES.xlsx);
+  if ((listsChanges && report.errors.length === 0) || (listsWaiting && table.length > 0))
+    return respond(streamTable(table), 200, MEDIA_TYPES.csv);
   const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };
-  if (report.errors.length === 0) return respondJson(report, headers);
+  if (!wasRefused(report)) return respondJson(report, headers);
   const body = { message: describeFirstError(report), code: "invalid_request", ...report };
   return respondJson(body, headers, dryRun && !listsChanges ? 200 : 400);
 }
 
 /** @throws Problem invalid_request for options that do not go together */
 function checkOptions(
-  { dryRun, listsChanges, matching }: ImportOptions,
+  { dryRun, listsChanges, listsWaiting, matching, unit }: ImportOptions,
   query: Type.Static<typeof OPTIONS>,
   fields: RoutedResource["fields"],
 ): void {
   if (matching === "barcode" && !("barcode" in fields))
     throw parameterProblem("match", "Records of this list have no barcode. Choices: none, name.");
-  if (!listsChanges) return;
+  if (unit !== undefined && !findUnit(unit))
+    throw parameterProblem("unit", `${shownName(unit)} is not a unit. Choices: such as µL, mL, mg or µM.`);
+  if (query.format !== undefined && !listsChanges && !listsWaiting)
+    throw parameterProblem("format", "Choices: csv, waiting-csv, waiting-xlsx.");
+  if (query.format === undefined) return;
   if (!dryRun) throw parameterProblem("format", "csv lists the changes of a dry run: add dry_run=1.");
   if (parseFlag(query, "background") || parseFlag(query, "progress"))
     throw parameterProblem("format", "csv cannot be combined with background or progress.");
@@ -229,7 +263,10 @@ function streamTable(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> 
 const prefersAsync = (request: Request): boolean =>
   /(^|[,;\s])respond-async\b/i.test(request.headers.get("prefer") ?? "");
 
-function parseFlag(query: Type.Static<typeof OPTIONS>, name: "dry_run" | "progress" | "background"): boolean {
+function parseFlag(
+  query: Type.Static<typeof OPTIONS>,
+  name: "dry_run" | "progress" | "background" | "partial",
+): boolean {
   const value = KINDS.flag.parse(query[name] ?? "false");
   if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
   return value === 1;
@@ -243,9 +280,23 @@ function parseOptions(query: Type.Static<typeof OPTIONS>): ImportOptions {
   return {
     dryRun: parseFlag(query, "dry_run"),
     listsChanges: query.format === "csv",
+    listsWaiting: query.format?.startsWith("waiting-") ?? false,
+    partial: parseFlag(query, "partial"),
+    dates: query.dates,
+    unit: query.unit || undefined,
+    rows: parseRows(query.rows),
     matching: query.match ?? "none",
     mapping: new Map(pairs as [string, string | null][]),
   };
+}
+
+/** @throws Problem invalid_request */
+function parseRows(text: string | undefined): ImportOptions["rows"] {
+  const rows = Object.entries(asObject(parseJson(text || "{}", "Expected a JSON object.")) ?? {});
+  const isValid = rows.every(([row, decision]) => /^\d+$/.test(row) && Value.Check(ROW_DECISION, decision));
+  if (!isValid)
+    throw parameterProblem("rows", 'Expected an object such as {"21": {"cells": {"Header": "text"}}}.');
+  return new Map(rows.map(([row, decision]) => [Number(row), decision as RowDecision]));
 }
 
 /** JSON lines: the progress from time to time; at the end `{"report": …}` or `{"error": …}`. */

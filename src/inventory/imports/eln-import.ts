@@ -45,8 +45,8 @@ export class ElnImporter {
     this.#report = report.archive!;
     this.#attachments = new Attachments(store.statements, []);
     this.#parts = new SubResourceRecords(store);
-    this.#columns = columns.map(({ header, field }) =>
-      mapped.newNames.has(header) ? { header, field: this.#findType(header) } : { header, field },
+    this.#columns = columns.map((column) =>
+      mapped.newNames.has(column.header) ? { ...column, field: this.#findType(column.header) } : column,
     );
     const isAnnotation = ({ field }: Column): boolean => field !== null && namesAnnotation(resource, field);
     const keepColumns = (test: (column: Column) => boolean): Column[] =>
@@ -58,12 +58,12 @@ export class ElnImporter {
     this.#annotations = new RowImporter(target, keepColumns(isAnnotation));
   }
 
-  get paths() {
-    return this.#fields.paths;
+  get named() {
+    return this.#fields.named;
   }
 
-  get units() {
-    return this.#fields.units;
+  get fixes() {
+    return this.#fields.fixes;
   }
 
   moved(table: Table) {
@@ -149,7 +149,7 @@ export class ElnImporter {
     return <T>(work: (cells: readonly Cell[]) => T): T => {
       for (;;) {
         try {
-          return work(cells);
+          return work([...cells]);
         } catch (error) {
           const refused = this.#refused(error, cells);
           // A required value that was refused before is missing now.

@@ -1,9 +1,8 @@
 import type { ElnArchive, ElnColumn } from "./eln-reader.ts";
-import { type Column, PATH, readColumns } from "./import-mapping.ts";
+import { type Column, NOTES, PATH, readColumns } from "./import-mapping.ts";
 import { COMMON, type Resource, type Resources } from "../model/resource.ts";
 
 /** Targets of an archive's column besides fields: text in a note, or values of a new annotation type. */
-const NOTES_TARGET = "notes";
 const NEW_TYPE = "new";
 
 /** The mapping of the properties of an archive. */
@@ -30,9 +29,9 @@ export function mapArchive(
   const [kept, newNames] = [new Set<string>(), new Set<string>()];
   const taken = new Set<string>();
   const findField = (name: string): string | null =>
-    readColumns(resources, resource, [name], new Map()).columns[0].field;
+    readColumns(resources, resource, [name], new Map(), false).columns[0].field;
   const isOffered = (field: string | null): field is string =>
-    field !== null && !COMMON.has(field) && field !== PATH && !taken.has(field);
+    field !== null && !COMMON.has(field) && field !== PATH && field !== NOTES && !taken.has(field);
   const automatic = ({ header, names }: ElnColumn): string | null => {
     if (header === "name") return resource.fields[resource.key].write === "never" ? null : resource.key;
     return names.map(findField).find(isOffered) ?? null;
@@ -41,21 +40,18 @@ export function mapArchive(
     const { header } = column;
     const choice = chosen.get(header);
     const field =
-      choice === undefined
-        ? automatic(column)
-        : choice === NOTES_TARGET || choice === NEW_TYPE
-          ? null
-          : choice;
+      choice === undefined ? automatic(column) : choice === NOTES || choice === NEW_TYPE ? null : choice;
     mapping.set(header, field);
     if (field !== null) taken.add(field);
     if (choice === NEW_TYPE) newNames.add(header);
-    else if (choice === NOTES_TARGET || (choice === undefined && field === null && header !== "name"))
+    else if (choice === NOTES || (choice === undefined && field === null && header !== "name"))
       kept.add(header);
   }
   const shown = (columns: readonly Column[]): Column[] =>
-    columns.map(({ header, field }) => ({
+    columns.map(({ header, field, source }) => ({
       header,
-      field: kept.has(header) ? NOTES_TARGET : newNames.has(header) ? NEW_TYPE : field,
+      source,
+      field: kept.has(header) ? NOTES : newNames.has(header) ? NEW_TYPE : field,
     }));
   return { archive, mapping, kept, newNames, shown };
 }

@@ -1,7 +1,7 @@
 import { BodyStream } from "../../platform/body-stream.ts";
 import { type XlsxCell, xlsxFile as writeXlsx, xlsxText } from "../../platform/xlsx.ts";
 import type { Json } from "../model/field.ts";
-import { csvLine } from "../model/page.ts";
+import { csvLine, csvValue } from "../model/page.ts";
 
 /** Values of one record by column. */
 export type Row = Record<string, Json>;
@@ -94,4 +94,12 @@ export function xlsxFile({ title, names, chunks }: Sheet): ReadableStream<Uint8A
       for (const record of records) yield names.map((name) => cell(record[name] ?? null));
   }
   return writeXlsx([{ title, names, rows: rows() }]);
+}
+
+/** A CSV file as a workbook, whose cells are text. */
+export async function csvToXlsx(csv: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  const { streamCsvRows } = await import("hucre/csv");
+  const [names, ...rows] = streamCsvRows(await new Response(csv).text());
+  const cells = rows.map((row) => row.map((cell) => xlsxText(csvValue(String(cell ?? "")))));
+  return writeXlsx([{ title: "waiting", names: names.map(String), rows: cells }]);
 }

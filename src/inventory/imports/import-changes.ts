@@ -24,14 +24,31 @@ const CHUNK = 200_000;
 
 type Values = Readonly<Record<string, Json>>;
 
+/** A CSV file in pieces compressed with zstd, so that a long one takes little memory. */
+export class PackedTable {
+  readonly pieces: Uint8Array[] = [];
+  #text = "";
+
+  add(line: readonly Json[]): void {
+    this.#text += csvLine([...line]);
+    if (this.#text.length > CHUNK) this.end();
+  }
+
+  /** Completes the table. */
+  end(): void {
+    if (this.#text !== "") this.pieces.push(Bun.zstdCompressSync(this.#text, { level: 1 }));
+    this.#text = "";
+  }
+}
+
 /** The changes of existing records: the first ones for the report and, if asked for, all as a table. */
 export class ChangeList {
   readonly shown: ChangedRecord[] = [];
-  /** CSV, in pieces compressed with zstd. */
-  readonly table: Uint8Array[] = [];
-  #text = csvLine(["row", "id", "name", "field", "before", "after"]);
+  readonly table = new PackedTable();
 
-  constructor(private readonly listsAll: boolean) {}
+  constructor(private readonly listsAll: boolean) {
+    if (listsAll) this.table.add(["row", "id", "name", "field", "before", "after"]);
+  }
 
   /** True if the next change is listed. */
   get isOpen(): boolean {
@@ -55,14 +72,6 @@ export class ChangeList {
     if (this.shown.length < MAX_SHOWN) this.shown.push({ ...record, changes, kept });
     if (!this.listsAll) return;
     const { row, id, name } = record;
-    for (const { field, before, after } of changes)
-      this.#text += csvLine([row, id, name, field, before, after]);
-    if (this.#text.length > CHUNK) this.end();
-  }
-
-  /** Completes the table. */
-  end(): void {
-    if (this.listsAll && this.#text !== "") this.table.push(Bun.zstdCompressSync(this.#text, { level: 1 }));
-    this.#text = "";
+    for (const { field, before, after } of changes) this.table.add([row, id, name, field, before, after]);
   }
 }

@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { CHANGED_ROW } from "./import-changes.ts";
 import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
+import { DAY_ORDERS, type DayOrder } from "./read-cells.ts";
+import type { Json } from "../model/field.ts";
 import { nullable } from "../../platform/schema.ts";
 
 /** Values that match rows without an id to existing records. */
@@ -15,10 +17,56 @@ export interface ImportOptions {
   listsChanges: boolean;
   /** Other names for headers; null ignores a column. */
   mapping: ReadonlyMap<string, string | null>;
+  /** True to import the rows without errors, and leave the others. */
+  partial: boolean;
+  /** Order of day and month, and unit of amounts without one; by default as most cells of the file say. */
+  dates: DayOrder | undefined;
+  unit: string | undefined;
+  /** Decisions about rows, by their numbers. */
+  rows: ReadonlyMap<number, RowDecision>;
+  /** True to make the table of rows that wait, instead of that of changes. */
+  listsWaiting: boolean;
 }
+
+/** A decision about a row: corrected cells by header, the id of the record that it changes, or that it is left out. */
+export const ROW_DECISION = Type.Object(
+  {
+    cells: Type.Optional(Type.Record(Type.String(), Type.String())),
+    change: Type.Optional(Type.String()),
+    skip: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type RowDecision = Type.Static<typeof ROW_DECISION>;
 
 const EFFECT = Type.Enum(["created", "updated", "unchanged"]);
 export type Effect = Type.Static<typeof EFFECT>;
+
+const OUTCOMES = ["created", "updated", "unchanged", "waiting", "skipped"] as const;
+
+/** A row of a table, as it was read and written. */
+const PREVIEWED_ROW = Type.Object(
+  {
+    row: Type.Integer(),
+    outcome: Type.Enum(OUTCOMES),
+    cells: Type.Array(Type.String(), { description: "Texts of the file, by column." }),
+    values: Type.Record(Type.String(), Type.Unsafe<Json>({}), {
+      description: "Meaning of the cells, by field.",
+    }),
+    similar: nullable(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        same: Type.Array(Type.String(), { description: "Fields with equal values." }),
+        place: Type.String(),
+        owner: Type.String(),
+      }),
+      { description: "An existing record that the row may be about." },
+    ),
+  },
+  { $id: "PreviewedRow" },
+);
+export type PreviewedRow = Type.Static<typeof PREVIEWED_ROW>;
 
 /** The outcome of an imported archive, or of its preview, besides values. */
 const ARCHIVE = Type.Object(
@@ -58,14 +106,24 @@ export const REPORT = Type.Object(
     created: Type.Integer(),
     updated: Type.Integer(),
     unchanged: Type.Integer(),
+    waiting: Type.Integer({ description: "Rows with errors that are left out; 0 unless `partial`." }),
+    skipped: Type.Integer({ description: "Rows that `rows` leaves out." }),
     locations_made: Type.Integer({ description: "Locations created for paths." }),
     units_made: Type.Integer({ description: "Units created." }),
     columns: Type.Array(COLUMN),
+    dates: Type.Object(
+      { order: Type.Enum(DAY_ORDERS), example: nullable(Type.String()) },
+      { description: "Order of day and month, and a date that it decides." },
+    ),
+    unit: nullable(Type.String({ description: "Unit of amounts without one; null if there are none." })),
     match: Type.Enum(MATCHES),
     existing: Type.Partial(Type.Object({ name: Type.Integer(), barcode: Type.Integer() }), {
       description: "In a dry run: rows without an id that have the name or barcode of an existing record.",
     }),
     changes: Type.Array(CHANGED_ROW, { description: "The first 100 existing records that are changed." }),
+    preview: Type.Array(PREVIEWED_ROW, {
+      description: "The first rows of each outcome, those to look at first; not of archives.",
+    }),
     errors: Type.Array(CELL_ERROR),
     more_errors: Type.Boolean({ description: "Whether there are more errors." }),
     archive: nullable(ARCHIVE),

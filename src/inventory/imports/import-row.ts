@@ -5,25 +5,32 @@ import {
   annotationCellValue,
   cellValue,
   type Column,
+  headerUnit,
   isUnchanged,
+  NOTES,
   PATH,
   normalizeSpelling,
   writableFields,
 } from "./import-mapping.ts";
-import type { Effect, ImportOptions, ImportReport, Match } from "./import-report.ts";
+import type { Effect, ImportOptions, ImportReport, Match, PreviewedRow } from "./import-report.ts";
+import { type Errors, isAmount, type Misread, readCells, type Reading } from "./read-cells.ts";
 import type { Actor } from "../model/access.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { findAnnotation } from "../model/annotation-type.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
-import type { Field, Json } from "../model/field.ts";
+import type { Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { type AnnotationType, type Resource, findTarget } from "../model/resource.ts";
-import { Units } from "./units.ts";
-import { LocationPaths, splitPath } from "../records/location-path.ts";
+import { CATALOGUE, describeSimilar, NamedValues } from "./named-values.ts";
+import { convertAmount, isConvertible } from "../model/unit.ts";
+import { splitPath } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
+import { forbidden } from "../records/rights.ts";
 import type { Store } from "../records/store.ts";
+import { SubResourceRecords } from "../records/sub-resources.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
 import { Problem } from "../../problem.ts";
 
@@ -33,6 +40,7 @@ export interface ImportTarget {
   resource: Resource;
   options: ImportOptions;
   actor: Actor;
+  reading: Reading;
   writer: RecordWriter;
   changes: ChangeList;
 }
@@ -40,10 +48,13 @@ export interface ImportTarget {
 const SEPARATE = "Combine the two rows, or choose to add every row as a new record.";
 const CHOOSE = "To change the existing record, choose to match by name, or give its id.";
 
+/** Rows that are compared with existing records in detail, and characters of a cell that a report shows. */
+const MAX_SIMILAR = 200;
+const SHOWN_TEXT = 300;
+
 /** Writes rows of a file as records. */
 export class RowImporter {
-  readonly paths: LocationPaths;
-  readonly units: Units;
+  readonly named: NamedValues;
   /** Imported fields, without `id` and `path`. */
   readonly #names: string[];
   /** Types of imported annotations by name. */
@@ -56,6 +67,17 @@ export class RowImporter {
   readonly #matched: readonly string[];
   /** Rows by the records that they wrote, and by the values by which they looked for one. */
   readonly #rows = new Map<string, number>();
+  /** Units in the headers of columns. */
+  readonly #headerUnits: ReadonlyMap<string, string>;
+  /** The cells of the last row by field, and the errors in them. */
+  #last: { given: readonly Cell[]; cells: Map<string, Cell>; misread: Errors } | undefined;
+  #notes: SubResourceRecords | undefined;
+  /** Errors of the cells of the last row that were misread. */
+  #errors = new Map<string, string[]>();
+  /** Texts that would be valid in the wrong cells of the last row. */
+  readonly fixes = new Map<string, string[]>();
+  /** Existing records that rows without an id are like. */
+  readonly similar = new Map<number, number>();
   /** Statements that find records by the values of fields. */
   readonly #statements = new Map<string, Sql>();
 
@@ -63,15 +85,24 @@ export class RowImporter {
     private readonly target: ImportTarget,
     private readonly columns: readonly Column[],
   ) {
-    const { store, resource, actor, writer } = target;
-    const { resources, statements } = store;
+    const { store, resource } = target;
+    const { resources } = store;
     const { fields } = resource;
-    this.paths = new LocationPaths(statements, resources, writer, actor);
-    this.units = new Units(store, writer, actor);
+    this.named = new NamedValues(target);
     const imported = columns
       .flatMap(({ field }) => field ?? [])
-      .filter((name) => name !== "id" && name !== PATH);
-    this.#names = imported.filter((name) => !namesAnnotation(resource, name));
+      .filter((name) => !["id", PATH, NOTES].includes(name));
+    const own = imported.filter((name) => !namesAnnotation(resource, name));
+    const suffixes = own.flatMap((name) =>
+      fields[name].kind === "number" ? (fields[name].form?.suffix ?? []) : [],
+    );
+    this.#names = [...new Set([...own, ...suffixes])];
+    this.#headerUnits = new Map(
+      columns.flatMap(({ field, header }) => {
+        const unit = headerUnit(header);
+        return field === null || unit === undefined ? [] : [[field, unit] as const];
+      }),
+    );
     for (const name of imported.filter((name) => namesAnnotation(resource, name))) {
       const named = findAnnotation(resource, name);
       if ("type" in named) this.#annotations.set(name, named.type);
@@ -84,19 +115,46 @@ export class RowImporter {
     this.#matched = matchedFields(resource, target.options.matching);
   }
 
-  /** Rows without an id that have the name or the barcode of an existing record. */
+  /** Rows without an id that have the name or the barcode of an existing record; the first are in `similar`. */
   countExisting(table: Table): ImportReport["existing"] {
     const countedFields = { name: this.keys, barcode: ["barcode"] };
     const counts: ImportReport["existing"] = {};
     for (const [by, fields] of Object.entries(countedFields))
       if (fields.every((name) => this.#names.includes(name))) counts[by as keyof typeof countedFields] = 0;
-    for (const { cells: given } of table.rows()) {
+    for (const { number, cells: given } of table.rows()) {
       const cells = this.#collectCells(given);
       if (readId(cells) !== "") continue;
       for (const by of Object.keys(counts) as (keyof typeof countedFields)[])
-        if (this.#findRecords(countedFields[by], cells).length > 0) counts[by]!++;
+        if (this.#findRecords(countedFields[by], cells).length > 0) {
+          counts[by]!++;
+          if (this.similar.size < MAX_SIMILAR) this.#noteSimilar(number, countedFields[by], cells);
+        }
     }
     return counts;
+  }
+
+  /** Notes the existing record that a row is like, best one with the same catalogue number, if the actor may change it. */
+  #noteSimilar(number: number, fields: readonly string[], cells: ReadonlyMap<string, Cell>): void {
+    const { resource, writer, actor } = this.target;
+    const closer = this.#names.includes(CATALOGUE) ? this.#findRecords([...fields, CATALOGUE], cells) : [];
+    const [rid] = [...closer, ...this.#findRecords(fields, cells)];
+    if (!this.similar.has(number) && writer.allows(resource, rid, "change", actor))
+      this.similar.set(number, rid);
+  }
+
+  /** A row for the report. */
+  show({ number, cells: given }: TableRow, outcome: PreviewedRow["outcome"], width: number): PreviewedRow {
+    const { cells } = this.#read(given);
+    const rid = this.similar.get(number);
+    return {
+      row: number,
+      outcome,
+      cells: Array.from({ length: width }, (_, i) => String(given[i] ?? "").slice(0, SHOWN_TEXT)),
+      values: Object.fromEntries(
+        [...cells].map(([name, cell]) => [name, typeof cell === "string" ? cell.slice(0, SHOWN_TEXT) : cell]),
+      ),
+      similar: rid === undefined ? null : describeSimilar(this.target, rid, cells),
+    };
   }
 
   /** The records that the file moves to other positions. */
@@ -118,26 +176,51 @@ export class RowImporter {
   }
 
   #collectCells(given: readonly Cell[]): Map<string, Cell> {
+    return this.#read(given).cells;
+  }
+
+  /** The cells of a row by field, as they are meant. */
+  #read(given: readonly Cell[]) {
+    if (this.#last?.given === given) return this.#last;
     const cells = new Map<string, Cell>();
     for (const [i, { field }] of this.columns.entries())
       if (field !== null) cells.set(field, given[i] ?? null);
-    return cells;
+    const { resource, reading } = this.target;
+    const misread = readCells(cells, resource.fields, reading, this.#headerUnits);
+    this.#last = { given, cells, misread };
+    return this.#last;
   }
 
   /** @throws Problem with an entry for each invalid cell */
   write({ number, cells }: TableRow): Effect {
+    this.fixes.clear();
     const rid = this.find(cells);
     this.claim(number, cells, rid);
     if (rid === undefined) {
-      this.create(number, cells);
+      this.#addNote(this.create(number, cells), cells);
       return "created";
     }
     // This import created the location for the path of an earlier row; this row describes it.
-    const isMade = this.paths.adopt(rid);
+    const isMade = this.named.paths.adopt(rid);
     if (!isMade && this.target.options.matching === "none" && isPath(this.#collectCells(cells)))
       throw invalidField(PATH, `There is already a location with this path. ${CHOOSE}`);
     const isChanged = this.change(rid, cells, isMade ? undefined : number);
+    if (this.#addNote(rid, cells) && !isMade) return "updated";
     return isMade ? "created" : isChanged ? "updated" : "unchanged";
+  }
+
+  /** Adds the note of a row, unless the record has it already. */
+  #addNote(rid: number, given: readonly Cell[]): boolean {
+    const content = readText(this.#collectCells(given), NOTES);
+    if (content === "") return false;
+    const { store, resource, writer, actor } = this.target;
+    const text =
+      "SELECT 1 FROM note WHERE object_kind = ? AND object_rid = ? AND deleted = 0 AND content = ?";
+    if (store.statements.get({ text, args: [resource.name, rid, content] })) return false;
+    if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
+    this.#notes ??= new SubResourceRecords(store);
+    this.#notes.create(writer, SUB_RESOURCES.note, { resource, rid }, { content }, { actor });
+    return true;
   }
 
   /** The record that a row changes; undefined for a new one. */
@@ -145,7 +228,7 @@ export class RowImporter {
     const cells = this.#collectCells(given);
     if (!isPath(cells)) return this.#find(cells);
     const { label, parent } = this.#findPlace(cells);
-    return this.paths.find(label!, parent?.rid ?? null);
+    return this.named.paths.find(label!, parent?.rid ?? null);
   }
 
   /**
@@ -172,7 +255,7 @@ export class RowImporter {
   create(number: number, given: readonly Cell[], id?: string): number {
     const cells = this.#collectCells(given);
     const { label, parent } = this.#findPlace(cells);
-    const inherited = parent ? this.paths.inside(parent.rid) : {};
+    const inherited = parent ? this.named.paths.inside(parent.rid) : {};
     const placed = label === undefined ? {} : { label, parent: parent && parent.id };
     const body = { ...inherited, ...this.#makeBody(cells, undefined), ...placed };
     const { fields, key } = this.target.resource;
@@ -182,7 +265,8 @@ export class RowImporter {
       this.#findRecords(this.keys, cells).length > 0
     )
       throw invalidField(key, `There is already a record with this ${key}. ${CHOOSE}`);
-    const rid = this.target.writer.create(this.target.resource, body, this.target.actor, id);
+    const { writer, resource, actor } = this.target;
+    const rid = this.#send(() => writer.create(resource, body, actor, id));
     this.#rows.set(`record ${rid}`, number);
     return rid;
   }
@@ -192,7 +276,7 @@ export class RowImporter {
     const { resource, writer, actor } = this.target;
     const body = this.#makeBody(this.#collectCells(given), rid);
     if (Object.keys(body).length === 0) return false;
-    const write = (): void => writer.update(resource, rid, body, "merge", actor);
+    const write = (): void => this.#send(() => writer.update(resource, rid, body, "merge", actor));
     if (number === undefined) write();
     else this.listing(number, rid, write);
     return true;
@@ -228,7 +312,7 @@ export class RowImporter {
   /** Label and enclosing location of a row with a path. */
   #findPlace(cells: ReadonlyMap<string, Cell>) {
     const path = splitPath(String(cells.get(PATH) ?? ""));
-    return { label: path.at(-1), parent: path.length > 1 ? this.paths.make(path.slice(0, -1)) : null };
+    return { label: path.at(-1), parent: path.length > 1 ? this.named.paths.make(path.slice(0, -1)) : null };
   }
 
   #find(cells: ReadonlyMap<string, Cell>): number | undefined {
@@ -267,7 +351,7 @@ export class RowImporter {
     return store.statements.all({ text: statement.text, args }).map(({ rid }) => Number(rid));
   }
 
-  #makeBody(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
+  #makeBody(given: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
     const { reader } = this.target.store;
     const fields = [...this.#names, ...this.#spans.values(), ...this.#annotations.keys()];
     const [now] =
@@ -276,18 +360,72 @@ export class RowImporter {
         : reader.values(this.target.resource, fields, this.target.actor, [rid], this.#annotations);
     const body: { [name: string]: Json } = {};
     const errors = new Map<string, string[]>();
+    this.#errors = new Map();
+    const cells = now ? this.#inOwnUnit(given, now) : given;
     for (const name of this.#names) {
-      const field = this.target.resource.fields[name];
-      const cell = normalizeSpelling(cells.get(name) ?? null, field);
-      const span = this.#spans.get(name) ?? name;
-      if (now && (isUnchanged(cell, now[name]) || isUnchanged(cell, now[span]))) continue;
-      const { value, error } = this.#resolve(field, cellValue(field, cell, rid === undefined));
+      const { value, error } = this.#readField(name, cells, now);
       if (error !== undefined) errors.set(name, [error]);
       else if (value !== undefined) body[name] = value;
     }
+    if (this.#last?.cells === given)
+      for (const [name, misread] of this.#last.misread) {
+        this.#refuse(name, misread);
+        // No field accepts it, and the writer finds the errors of the other cells.
+        body[name] = {};
+      }
     Object.assign(body, this.#readAnnotations(cells, now, errors));
     if (errors.size > 0) throw fieldProblem(errors);
     return this.#withPosition(body, cells);
+  }
+
+  /** The value of a field; undefined to leave it as it is. */
+  #readField(
+    name: string,
+    cells: ReadonlyMap<string, Cell>,
+    now: Readonly<Record<string, Json>> | undefined,
+  ): ReturnType<typeof cellValue> {
+    const given = cells.get(name);
+    if (given === undefined) return {};
+    const field = this.target.resource.fields[name];
+    const cell = normalizeSpelling(given, field);
+    const span = this.#spans.get(name) ?? name;
+    if (now && (isUnchanged(cell, now[name]) || isUnchanged(cell, now[span]))) return {};
+    const { misread, ...read } = this.named.resolve(field, cellValue(field, cell, now === undefined));
+    if (misread) this.#refuse(name, misread);
+    return now && read.value !== null && read.value === now[name] ? {} : read;
+  }
+
+  #refuse(name: string, { message, fixes }: Misread): void {
+    this.#errors.set(name, [message]);
+    this.fixes.set(name, fixes);
+  }
+
+  /** Writes a row. The errors of misread cells take the place of what the writer says about them. */
+  #send<T>(write: () => T): T {
+    try {
+      return write();
+    } catch (error) {
+      if (this.#errors.size === 0 || !(error instanceof Problem) || !error.fields) throw error;
+      throw fieldProblem(
+        new Map([...Object.entries(error.fields as Record<string, string[]>), ...this.#errors]),
+      );
+    }
+  }
+
+  /** Amounts in the unit that a record has, so that its minimum keeps its meaning. */
+  #inOwnUnit(
+    cells: ReadonlyMap<string, Cell>,
+    now: Readonly<Record<string, Json>>,
+  ): ReadonlyMap<string, Cell> {
+    const [given, own] = [readText(cells, "unit"), String(now[this.#spans.get("unit") ?? ""] ?? "")];
+    if (given === "" || own === "" || !isConvertible(given, own)) return cells;
+    const converted = new Map(cells).set("unit", own);
+    for (const name of this.#names) {
+      const value = cells.get(name);
+      if (typeof value === "number" && isAmount(this.target.resource.fields[name]))
+        converted.set(name, convertAmount({ value, unit: given }, own)!);
+    }
+    return converted;
   }
 
   /** Includes an unchanged position, too: a record loses its position in a new location. */
@@ -307,18 +445,14 @@ export class RowImporter {
     for (const [name, type] of this.#annotations) {
       const cell = cells.get(name) ?? null;
       if (isUnchanged(cell, now?.[name] ?? null)) continue;
-      const { value, error } = annotationCellValue(type, cell);
+      const { value, error } = annotationCellValue(
+        type,
+        this.named.readTyped(type, cell, this.#headerUnits.get(name) ?? ""),
+      );
       if (error !== undefined) errors.set(name, [error]);
       else changed[name] = value!;
     }
     return changed;
-  }
-
-  /** The value, in which the text of a location or unit is replaced by its id. */
-  #resolve(field: Field, read: ReturnType<typeof cellValue>): ReturnType<typeof cellValue> {
-    if (typeof read.value !== "string") return read;
-    if (field.to === "location") return this.paths.locate(read.value);
-    return field.imports === "unit" ? { value: this.units.find(read.value) } : read;
   }
 }
 

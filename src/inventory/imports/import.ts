@@ -1,15 +1,25 @@
 import { ElnImporter } from "./eln-import.ts";
-import { mapArchive } from "./eln-mapping.ts";
+import { type ElnMapping, mapArchive } from "./eln-mapping.ts";
 import type { ElnArchive } from "./eln-reader.ts";
-import { ChangeList } from "./import-changes.ts";
+import { ChangeList, PackedTable } from "./import-changes.ts";
 import type { Table } from "./import-file.ts";
-import { type CellError, type Column, PATH, readColumns } from "./import-mapping.ts";
-import type { ImportOptions, ImportReport, Match } from "./import-report.ts";
-import { matchedFields, RowImporter } from "./import-row.ts";
+import {
+  type CellError,
+  type Column,
+  headerUnit,
+  PATH,
+  readColumns,
+  REASON,
+  unknownColumns,
+} from "./import-mapping.ts";
+import type { ImportOptions, ImportReport, Match, PreviewedRow } from "./import-report.ts";
+import { type ImportTarget, matchedFields, RowImporter } from "./import-row.ts";
+import { isAmount, Survey } from "./read-cells.ts";
 import type { Actor } from "../model/access.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 
@@ -38,8 +48,8 @@ const UNCONFIRMED_MESSAGE =
 const ROLLBACK = new Error("rollback");
 
 /**
- * Writes the rows of a file as records in one transaction and batch: all of them or none. Every row is tried, so that
- * the report lists all errors. A dry run does the same and rolls back.
+ * Writes the rows of a file as records in one transaction and batch: all of them or none; with `partial`, all that have
+ * no errors. Every row is tried, so that the report lists all errors. A dry run does the same and rolls back.
  */
 export function runImport(
   store: Store,
@@ -48,26 +58,29 @@ export function runImport(
   options: ImportOptions,
   { actor, watcher }: { actor: Actor; watcher?: ImportWatcher },
 ): Imported {
-  const { archive, contents } = table;
-  const check = (): void => watcher?.check();
+  const { archive } = table;
   const named = withAnnotations(store.resources, resource, actor);
   const mapped = archive && mapArchive(store.resources, named, archive, options.mapping);
   const mapping = mapped?.mapping ?? options.mapping;
   const { columns, errors } = readColumns(store.resources, named, table.headers, mapping);
-  errors.push(...missingMatch(named, options.matching, columns));
-  const changes = new ChangeList(options.listsChanges);
+  if (!options.partial)
+    errors.push(...unknownColumns(named, columns), ...missingMatch(named, options.matching, columns));
+  const decided = decideRows(table, columns, options.rows);
+  const survey = surveyCells(archive ? null : decided, named);
+  const reading = { dates: options.dates ?? survey.order, unit: options.unit ?? survey.unit };
   const report: ImportReport = {
     dry_run: options.dryRun,
     rows: table.count,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    locations_made: 0,
-    units_made: 0,
+    ...NOTHING_WRITTEN,
+    waiting: 0,
+    skipped: [...options.rows.values()].filter(({ skip }) => skip).length,
     columns: mapped ? mapped.shown(columns) : columns,
+    dates: { order: reading.dates, example: survey.example },
+    unit: survey.lacksUnit ? reading.unit : null,
     match: options.matching,
     existing: {},
-    changes: changes.shown,
+    changes: [],
+    preview: [],
     errors: errors.slice(0, MAX_ERRORS),
     more_errors: errors.length > MAX_ERRORS,
     archive: archive ? emptyReport(archive) : null,
@@ -75,43 +88,190 @@ export function runImport(
   };
   // With unknown columns the rows would be misread.
   if (errors.length > 0) return { report, table: [] };
-  try {
-    store.write(
-      (writer, exposed) => {
-        const target = { store, resource: named, options, actor, writer, changes };
-        const importer = mapped
-          ? new ElnImporter(target, columns, { ...mapped, contents: contents! }, report, check)
-          : new RowImporter(target, columns);
-        if (options.dryRun) report.existing = importer.countExisting(table);
-        let done = 0;
-        const write = (): void => {
-          for (const row of table.rows()) {
-            check();
-            watcher?.onRow(report, done++);
-            try {
-              const before = exposed.length;
-              report[importer.write(row)]++;
-              if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED_MESSAGE);
-            } catch (error) {
-              addErrors(report, row.number, error);
-            }
-          }
-          report.locations_made = importer.paths.created;
-          report.units_made = importer.units.created;
-          if (options.dryRun || report.errors.length > 0) throw ROLLBACK;
-        };
-        // Rows may exchange the positions of records.
-        writer.rearrange(importer.moved(table), write);
-        report.batch = store.openBatch;
-        watcher?.onWritten(report);
-      },
-      { kind: "import", skipsEvents: true },
-    );
-  } catch (thrown) {
-    if (thrown !== ROLLBACK) throw thrown;
+  const target = { store, resource: named, options, actor, reading };
+  return new ImportRun(target, decided, { report, mapped, watcher }).run();
+}
+
+const NOTHING_WRITTEN = { created: 0, updated: 0, unchanged: 0, locations_made: 0, units_made: 0 };
+
+/** The columns and rows of a file after the decisions of people. */
+interface DecidedTable extends Table {
+  columns: readonly Column[];
+}
+
+/** Replaces corrected cells, leaves rows out, and gives rows the ids of the records that they change. */
+function decideRows(table: Table, columns: readonly Column[], rows: ImportOptions["rows"]): DecidedTable {
+  if (rows.size === 0) return { ...table, columns };
+  const own = columns.findIndex(({ field }) => field === "id");
+  const at = own < 0 ? columns.length : own;
+  return {
+    ...table,
+    columns: own < 0 ? [...columns, { header: "", field: "id", source: "chosen" }] : columns,
+    *rows() {
+      for (const row of table.rows()) {
+        const decision = rows.get(row.number);
+        if (decision?.skip) continue;
+        for (const [header, text] of Object.entries(decision?.cells ?? {})) {
+          const i = table.headers.indexOf(header);
+          if (i >= 0) row.cells[i] = text;
+        }
+        if (decision?.change) row.cells[at] = decision.change;
+        yield row;
+      }
+    },
+  };
+}
+
+/** What the cells of dates and amounts say about the others. */
+function surveyCells(table: DecidedTable | null, { fields }: Resource): Survey {
+  const survey = new Survey();
+  const columns = table?.columns ?? [];
+  const indexOf = (name: string | undefined): number => columns.findIndex(({ field }) => field === name);
+  const surveyed = columns.flatMap(({ field: name, header }, i) => {
+    const field = fields[name ?? ""];
+    if (!field?.day && (!field || !isAmount(field) || headerUnit(header))) return [];
+    return [{ i, field, suffix: indexOf(field.form?.suffix) }];
+  });
+  if (table && surveyed.length > 0)
+    for (const { cells } of table.rows())
+      for (const { i, field, suffix } of surveyed) survey.add(field, cells[i] ?? null, cells[suffix] ?? null);
+  return survey;
+}
+
+interface RunContext {
+  report: ImportReport;
+  mapped: ElnMapping | undefined;
+  watcher: ImportWatcher | undefined;
+}
+
+/** One import: as many transactions as it takes until no row that is written has an error. */
+class ImportRun {
+  /** Numbers of rows with errors. */
+  readonly #waiting = new Set<number>();
+  readonly #preview = new Preview();
+  readonly #left = new PackedTable();
+  #changes = new ChangeList(false);
+
+  constructor(
+    private readonly target: Omit<ImportTarget, "writer" | "changes">,
+    private readonly table: DecidedTable,
+    private readonly context: RunContext,
+  ) {}
+
+  run(): Imported {
+    const { report } = this.context;
+    const { dryRun, partial, listsChanges, listsWaiting } = this.target.options;
+    if (listsWaiting) this.#left.add([...this.table.headers, REASON]);
+    for (let known = -1; this.#waiting.size > known;) {
+      known = this.#waiting.size;
+      this.#changes = new ChangeList(listsChanges);
+      Object.assign(report, NOTHING_WRITTEN);
+      this.#preview.restart();
+      this.#write();
+      if (!partial || dryRun) break;
+    }
+    if (partial) report.waiting = this.#waiting.size;
+    report.changes = this.#changes.shown;
+    report.preview = this.#preview.rows;
+    const listed = listsWaiting ? this.#left : this.#changes.table;
+    listed.end();
+    return { report, table: listed.pieces };
   }
-  changes.end();
-  return { report, table: changes.table };
+
+  /** Writes all rows that are not known to have errors; rolls back if one has. */
+  #write(): void {
+    const { report, watcher } = this.context;
+    const { store, options } = this.target;
+    const known = this.#waiting.size;
+    try {
+      store.write(
+        (writer, exposed) => {
+          const importer = this.#importer(writer);
+          if (options.dryRun) report.existing = importer.countExisting(this.table);
+          const write = (): void => {
+            this.#writeRows(importer, exposed);
+            report.locations_made = importer.named.paths.created;
+            report.units_made = importer.named.units.created;
+            if (options.dryRun || this.#waiting.size > known) throw ROLLBACK;
+          };
+          // Rows may exchange the positions of records.
+          writer.rearrange(importer.moved(this.table), write);
+          report.batch = store.openBatch;
+          if (options.partial) report.waiting = this.#waiting.size;
+          report.preview = this.#preview.rows;
+          watcher?.onWritten(report);
+        },
+        { kind: "import", skipsEvents: true },
+      );
+    } catch (thrown) {
+      if (thrown !== ROLLBACK) throw thrown;
+    }
+  }
+
+  #importer(writer: RecordWriter): RowImporter | ElnImporter {
+    const { mapped, report, watcher } = this.context;
+    const target = { ...this.target, writer, changes: this.#changes };
+    if (!mapped) return new RowImporter(target, this.table.columns);
+    const contents = this.table.contents!;
+    return new ElnImporter(target, this.table.columns, { ...mapped, contents }, report, () =>
+      watcher?.check(),
+    );
+  }
+
+  #writeRows(importer: RowImporter | ElnImporter, exposed: readonly unknown[]): void {
+    const { report, watcher } = this.context;
+    let done = 0;
+    for (const row of this.table.rows()) {
+      watcher?.check();
+      watcher?.onRow(report, done++);
+      if (this.#waiting.has(row.number)) continue;
+      let outcome: PreviewedRow["outcome"] = "waiting";
+      try {
+        const before = exposed.length;
+        outcome = importer.write(row);
+        report[outcome]++;
+        if (exposed.length > before) throw invalidField("non_field_errors", UNCONFIRMED_MESSAGE);
+      } catch (error) {
+        outcome = "waiting";
+        this.#waiting.add(row.number);
+        const messages = addErrors(report, row.number, error, importer.fixes);
+        if (this.target.options.listsWaiting)
+          this.#left.add([...this.table.headers.map((_, i) => row.cells[i] ?? ""), messages.join(" ")]);
+      }
+      if (importer instanceof RowImporter && this.#preview.takes(outcome, row.number, importer.similar))
+        this.#preview.add(importer.show(row, outcome, this.table.headers.length));
+    }
+  }
+}
+
+/** Rows of one outcome that a report shows. */
+const SHOWN_ROWS = { waiting: 200, updated: 100, created: 100, unchanged: 20, skipped: 20 } as const;
+
+/** The first rows of each outcome. */
+class Preview {
+  #shown: PreviewedRow[] = [];
+
+  /** True if a row is shown: there is room, or it is like an existing record. */
+  takes(outcome: PreviewedRow["outcome"], row: number, similar: ReadonlyMap<number, number>): boolean {
+    const count = this.#shown.filter((shown) => shown.outcome === outcome).length;
+    return count < SHOWN_ROWS[outcome] || (similar.has(row) && count < 2 * SHOWN_ROWS[outcome]);
+  }
+
+  add(row: PreviewedRow): void {
+    this.#shown.push(row);
+  }
+
+  /** Forgets all rows but those that wait. */
+  restart(): void {
+    this.#shown = this.#shown.filter(({ outcome }) => outcome === "waiting");
+  }
+
+  /** Those to look at first. */
+  get rows(): PreviewedRow[] {
+    const urgency = ({ outcome, similar }: PreviewedRow): number =>
+      outcome === "waiting" ? 0 : outcome === "updated" ? 1 : similar ? 2 : 3;
+    return this.#shown.toSorted((a, b) => urgency(a) - urgency(b) || a.row - b.row);
+  }
 }
 
 const emptyReport = ({ publisher, list, leftOut }: ElnArchive): ImportReport["archive"] => ({
@@ -135,19 +295,30 @@ function missingMatch(resource: Resource, matching: Match, columns: readonly Col
 /** Not the fault of a row. */
 const FATAL_CODES: ReadonlySet<string> = new Set(["internal", "import_cancelled"]);
 
-/** Adds the errors of a row to the report. @throws anything that is not the fault of the row */
-function addErrors(report: ImportReport, row: number, error: unknown): void {
+/** Adds the errors of a row to the report. @returns their messages @throws anything that is not the fault of the row */
+function addErrors(
+  report: ImportReport,
+  row: number,
+  error: unknown,
+  fixes: ReadonlyMap<string, string[]>,
+): string[] {
   if (!(error instanceof Problem) || FATAL_CODES.has(error.code)) throw error;
   const named: [string | null, string][] = error.fields
     ? Object.entries(error.fields).map(([name, [text]]) => [name, String(text)])
     : [[null, error.message]];
-  for (const [name, message] of named) {
-    if (report.errors.length >= MAX_ERRORS) {
-      report.more_errors = true;
-      return;
-    }
+  const texts = named.map(([name, message]) => {
     const column = report.columns.find(({ field }) => field === name && name !== null)?.header ?? null;
     const prefix = column === null && name !== null && name !== "non_field_errors" ? `${name}: ` : "";
-    report.errors.push({ row, column, message: prefix + message });
-  }
+    const offered = fixes.get(name ?? "") ?? [];
+    if (report.errors.length >= MAX_ERRORS) report.more_errors = true;
+    else
+      report.errors.push({
+        row,
+        column,
+        message: prefix + message,
+        ...(offered.length > 0 ? { fixes: offered } : {}),
+      });
+    return prefix + message;
+  });
+  return texts;
 }

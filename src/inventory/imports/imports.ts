@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Imported, runImport } from "./import.ts";
-import { type ImportOptions, type ImportReport, REPORT } from "./import-report.ts";
+import { type ImportOptions, type ImportReport, REPORT, type RowDecision } from "./import-report.ts";
 import { nullable } from "../../platform/schema.ts";
 import { readTable } from "./import-file.ts";
 import {
@@ -105,7 +105,8 @@ export class Imports {
     const { database } = this;
     const { resource, actor, bytes } = request;
     const [id, now, origin] = [this.clock.newId(), this.clock.now(), currentOrigin()];
-    const options = { ...request.options, mapping: [...request.options.mapping] };
+    const { mapping, rows } = request.options;
+    const options = { ...request.options, mapping: [...mapping], rows: [...rows] };
     const stored: StoredRequest = { resource, actor, origin, options };
     const expire = database.query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL");
     const insert = database.query(
@@ -197,7 +198,7 @@ export class Imports {
     try {
       const imported = await this.#work(entry, request);
       const { report } = imported;
-      const isRefused = report.errors.length > 0 && !report.dry_run;
+      const isRefused = wasRefused(report) && !report.dry_run;
       const message = isRefused ? describeFirstError(report) : null;
       await this.#end(entry, { state: isRefused ? "refused" : "finished", message, report });
       return imported;
@@ -311,6 +312,9 @@ function change(entry: Entry, status: Partial<ImportStatus>): void {
   entry.onChange?.();
 }
 
+/** True if the errors kept all rows from being written. */
+export const wasRefused = ({ errors, waiting }: ImportReport): boolean => errors.length > 0 && waiting === 0;
+
 export function describeFirstError({ errors: [{ row, column, message }] }: ImportReport): string {
   return `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
 }
@@ -332,12 +336,16 @@ interface StoredImport {
 
 /** A request as JSON, which has no maps. */
 type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
-  options: Omit<ImportOptions, "mapping"> & { mapping: [string, string | null][] };
+  options: Omit<ImportOptions, "mapping" | "rows"> & {
+    mapping: [string, string | null][];
+    /** Absent from requests of earlier versions. */
+    rows?: [number, RowDecision][];
+  };
 };
 
 function parseRequest({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
   const { options, ...rest } = JSON.parse(request) as StoredRequest;
-  return { ...rest, options: { ...options, mapping: new Map(options.mapping) } };
+  return { ...rest, options: { ...options, mapping: new Map(options.mapping), rows: new Map(options.rows) } };
 }
 
 function newStatus(

@@ -2,12 +2,17 @@ import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { parseUuid } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
+import { findUnit, unitSymbol } from "../model/unit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 
-/** Units by their names, for one actor and one transaction. Missing ones are created. */
+const IS_UNIT = compare(["category", "kind"], "==", "unit");
+
+/** Units by their names and aliases, for one actor and one transaction. Missing ones are created. */
 export class Units {
   readonly #known = new Map<string, string>();
+  /** The visible units by their symbols, the oldest first. */
+  #bySymbol: Map<string, { id: string; category: string }[]> | undefined;
   /** The number of created records. */
   created = 0;
 
@@ -17,7 +22,7 @@ export class Units {
     private readonly actor: Actor,
   ) {}
 
-  /** The id of the unit of this name; the text itself if it is an id, or names other terms. */
+  /** The id of the unit of this name or alias; the text itself if it is an id, or names other terms. */
   find(text: string): string {
     const name = text.trim();
     if (parseUuid(name) !== undefined) return name;
@@ -28,11 +33,38 @@ export class Units {
 
   #findOrCreate(name: string): string {
     const named = compare(["name"], "==", name);
-    const units = this.#ids("term", and(named, compare(["category", "kind"], "==", "unit")));
-    if (units.length === 1) return units[0];
+    const [unit] = this.#ids("term", and(named, IS_UNIT), " ORDER BY t.rid");
+    const found = unit ?? this.findAlias(name);
+    if (found !== undefined) return found;
     if (this.#ids("term", named).length > 0) return name;
     this.created++;
-    return this.#create("term", { name, category: this.#category() });
+    const known = findUnit(name);
+    const names = known
+      ? { name: known.name, label: known.symbol, dbxref_id: `UCUM:${known.ucum}` }
+      : { name };
+    return this.#create("term", { ...names, category: this.#category() });
+  }
+
+  /** The id of the oldest unit whose name or label means the same, in this category if one is given. */
+  findAlias(name: string, category: string | null = null): string | undefined {
+    if (!findUnit(name)) return undefined;
+    this.#bySymbol ??= Map.groupBy(this.#readUnits(), ({ symbol }) => symbol);
+    const same = this.#bySymbol.get(unitSymbol(name)) ?? [];
+    return same.find((unit) => category === null || unit.category === category)?.id;
+  }
+
+  #readUnits() {
+    const category = "(SELECT c.id FROM cv_category AS c WHERE c.rid = t.category)";
+    const columns = `t.id AS id, t.name AS name, t.label AS label, ${category} AS category`;
+    return this.#select("term", columns, IS_UNIT, " ORDER BY t.rid").map(({ id, name, label, category }) => ({
+      id: String(id),
+      category: String(category),
+      symbol:
+        [name, label]
+          .map(String)
+          .map((text) => findUnit(text)?.symbol)
+          .find((symbol) => symbol !== undefined) ?? "",
+    }));
   }
 
   #category(): string {
@@ -49,17 +81,14 @@ export class Units {
     );
   }
 
-  /** Ids of the first two records that the actor may view. */
-  #ids(name: string, condition: Condition): string[] {
+  /** Ids of the first records that the actor may view. */
+  #ids(name: string, condition: Condition, order = ""): string[] {
+    return this.#select(name, "t.id AS id", condition, `${order} LIMIT 2`).map(({ id }) => String(id));
+  }
+
+  #select(name: string, columns: string, condition: Condition, tail: string) {
     const { resources, statements } = this.store;
     const viewer = { resources, actor: this.actor };
-    const found = selectVisible(
-      viewer,
-      resources.get(name)!,
-      "t.id AS id",
-      and(condition, ALIVE),
-      " LIMIT 2",
-    );
-    return statements.all(found).map(({ id }) => String(id));
+    return statements.all(selectVisible(viewer, resources.get(name)!, columns, and(condition, ALIVE), tail));
   }
 }

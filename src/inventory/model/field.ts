@@ -101,6 +101,8 @@ export interface Field {
   /** Only for clients of LabID: forms leave the field out. */
   forClients?: true;
   form?: FieldForm;
+  /** Other titles of its column in spreadsheets, separated by commas, the likeliest first; without case and punctuation. */
+  synonyms?: string;
   /** Reference: shown as a small object with id and name, except in files. */
   nested?: true;
   /** Instant: a day without a time, shown as such. */

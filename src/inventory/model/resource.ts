@@ -381,6 +381,7 @@ export const publicField = (options: Shown): Field =>
 export const ownerFields = (options: Shown): Record<string, Field> => ({
   owner: reference("user", "Username of the owner; by default the creator.", {
     nullable: false,
+    synonyms: "responsible,responsible person,belongs to,contact,person,user",
     form: { shownIn: "access", administrators: true, copied: false, summary: true },
     ...options,
   }),
@@ -455,7 +456,11 @@ export const permissionsField = (options: Shown): Field =>
 
 /** The name of a record, which every record must have. */
 export const nameField = (doc: string, options: Partial<Field> = {}): Field =>
-  text(doc, { write: "required", blank: false, folded: "name_fold", ...options });
+  text(doc, { write: "required", blank: false, folded: "name_fold", synonyms: NAME_SYNONYMS, ...options });
+
+const DESCRIPTION_SYNONYMS = "what is it,what,details,info,information";
+const NAME_SYNONYMS =
+  "tube label,tube name,label,title,item name,item,product name,reagent name,reagent,sample name,sample,specimen,antibody,primer,oligo,tube,sample id";
 
 type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table" | "fields"> &
   Partial<Resource> & {
@@ -477,7 +482,9 @@ export const ownedResource = ({ fields, showsAccess = "always", ...declared }: D
   fields: {
     ...commonFields(),
     ...fields,
-    ...(fields.description ? { description: { ...fields.description, ...SHOWN_IN_HEAD } } : {}),
+    ...(fields.description
+      ? { description: { ...fields.description, synonyms: DESCRIPTION_SYNONYMS, ...SHOWN_IN_HEAD } }
+      : {}),
     public: publicField({ shown: showsAccess }),
     permissions: permissionsField({ shown: "extra" }),
     ...ownerFields({ shown: showsAccess }),

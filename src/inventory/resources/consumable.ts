@@ -1,7 +1,7 @@
-import { prose, reference } from "../model/field.ts";
+import { prose } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { barcodeField, modelType, sameAsModelType, statusField } from "./model-type.ts";
-import { checkPosition, positionField, positionRules } from "./position.ts";
+import { checkPosition, positionField, positionRules, storageField } from "./position.ts";
 import { amountFields, consumableStock, stockErrors } from "./stock.ts";
 
 export const consumable = ownedResource({
@@ -18,10 +18,7 @@ export const consumable = ownedResource({
     type: sameAsModelType(),
     status: statusField("Status, such as AVAILABLE."),
     barcode: barcodeField(),
-    location: reference("location", "Storage location.", {
-      places: true,
-      form: { group: "Location", hint: "", shownIn: "location", suffix: "position" },
-    }),
+    location: storageField(),
     ...amountFields(),
     position: positionField(),
     ...consumableStock(),

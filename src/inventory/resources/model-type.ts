@@ -34,6 +34,7 @@ export const MODEL_NAME = {
 export const modelType = (doc: string): Field =>
   text(doc, {
     pattern: CONSTANT,
+    synonyms: "kind,category,class",
     form: {
       label: "Type",
       hint: "Type, such as Antibody; you can enter a new type.",
@@ -55,6 +56,7 @@ export const sameAsModelType = (): Field =>
 export const statusField = (doc: string, options: Partial<Field> = {}): Field =>
   text(doc, {
     pattern: CONSTANT,
+    synonyms: "state,availability",
     form: { shownIn: "head", look: "state", beside: "model_type" },
     ...options,
   });
@@ -62,6 +64,7 @@ export const statusField = (doc: string, options: Partial<Field> = {}): Field =>
 /** The code that is on a record, or printed for it. */
 export const barcodeField = (doc = "Barcode.", options: Partial<Field> = {}): Field =>
   text(doc, {
+    synonyms: "bar code,tube barcode,2d code,2d barcode,qr code,code,tube id",
     form: { shownIn: "head", look: "code", column: false, copied: false, summary: true },
     ...options,
   });

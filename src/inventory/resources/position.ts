@@ -1,6 +1,6 @@
 import { changeable } from "../model/access.ts";
 import { ALIVE, and, compare, not } from "../model/condition.ts";
-import { type Field, shownName, text } from "../model/field.ts";
+import { type Field, reference, shownName, text } from "../model/field.ts";
 import {
   type Grid,
   normalPosition,
@@ -17,9 +17,19 @@ import type { StoredRecord } from "../model/stored-record.ts";
 
 /** The position of a record in the grid of its location. The table `slot` keeps it unique there. */
 
+/** The place that a record is stored in. */
+export const storageField = (): Field =>
+  reference("location", "Storage location.", {
+    places: true,
+    synonyms:
+      "freezer box,box,storage box,place,storage,storage place,stored in,stored at,where,box name,rack,drawer,shelf,freezer",
+    form: { group: "Location", hint: "", shownIn: "location", suffix: "position" },
+  });
+
 export const positionField = (): Field =>
   text("Position in the grid of the location; unique there.", {
     maxLength: 8,
+    synonyms: "well,slot,pos,place in box,box position,coordinate,coordinates,spot",
     dependent: true,
     form: {
       group: "Location",

@@ -14,16 +14,19 @@ const supplierForm = (form: FieldForm = {}): { form: FieldForm } => ({
 const amount = (): Field =>
   number("Amount, in the given unit.", {
     dependent: true,
+    synonyms: "vol,volume,quantity,qty,amt,amount left,mass,weight,size,remaining",
     ...stockForm({ suffix: "unit", look: "amount", summary: true }),
   });
 const unit = (): Field =>
   reference("term", "Unit of the amount: a term of a category of units.", {
     imports: "unit",
+    synonyms: "units,uom,unit of measure",
     ...stockForm(),
   });
 const minimum = (): Field =>
   number("Amount below which stock is low, in the same unit.", {
     dependent: true,
+    synonyms: "minimum,min,min amount,minimum stock,reorder point,reorder level,low below",
     ...stockForm({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
   });
 const belowMinimum = (): Field =>
@@ -32,15 +35,33 @@ const belowMinimum = (): Field =>
     write: "never",
     ...stockForm(),
   });
-const supplier = (): Field => text("Supplier.", { example: "Metabion", ...supplierForm({ summary: true }) });
-const lot = (): Field => text("Lot or batch number.", supplierForm({ shownIn: "stock", summary: true }));
-const received = (): Field => day("Day of receipt.", stockForm({ column: false }));
-const expiry = (): Field => day("Day of expiry.", stockForm({ look: "expiry", summary: true }));
+const supplier = (): Field =>
+  text("Supplier.", {
+    example: "Metabion",
+    synonyms: "ordered from,vendor,manufacturer,company,brand,bought from,provider,source",
+    ...supplierForm({ summary: true }),
+  });
+const lot = (): Field =>
+  text("Lot or batch number.", {
+    synonyms: "lot no,lot id,batch no,batch,lot batch,charge",
+    ...supplierForm({ shownIn: "stock", summary: true }),
+  });
+const received = (): Field =>
+  day("Day of receipt.", {
+    synonyms: "date received,received on,received date,arrived,arrival,delivered,delivery date",
+    ...stockForm({ column: false }),
+  });
+const expiry = (): Field =>
+  day("Day of expiry.", {
+    synonyms:
+      "exp date,expiry date,expiration date,expires,expires on,expiration,exp,use by,best before,valid until",
+    ...stockForm({ look: "expiry", summary: true }),
+  });
 const thaws = (): Field =>
-  integer(
-    "Number of times that the stock was frozen and thawed.",
-    stockForm({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
-  );
+  integer("Number of times that the stock was frozen and thawed.", {
+    synonyms: "freeze thaws,freeze thaw,ft cycles,thaws,thaw count",
+    ...stockForm({ label: "Freeze–thaw cycles", beside: "expiry", column: false }),
+  });
 const aliquotSource = (name: string): Field =>
   reference(name, `The ${name} that this is an aliquot of.`, {
     outlived: true,
@@ -48,11 +69,18 @@ const aliquotSource = (name: string): Field =>
   });
 
 const catalogueNumber = (): Field =>
-  text("Catalogue number of the supplier.", supplierForm({ beside: "supplier" }));
+  text("Catalogue number of the supplier.", {
+    synonyms:
+      "cat no,catalog no,cat,catalog,catalogue,cat id,article no,art no,product no,product code,order no,reference no,ref,sku,item no,part no",
+    ...supplierForm({ beside: "supplier" }),
+  });
 
 /** Price and currency. */
 const priceFields = (): Record<string, Field> => ({
-  price: number("Price, in the given currency.", supplierForm({ suffix: "currency" })),
+  price: number("Price, in the given currency.", {
+    synonyms: "cost,unit price,list price",
+    ...supplierForm({ suffix: "currency" }),
+  }),
   currency: text("Currency of the price, by its code.", {
     example: "EUR",
     pattern: { expression: /^[A-Z]{3}$/, rule: "a currency code such as EUR" },
@@ -81,7 +109,10 @@ export const consumableStock = (): Record<string, Field> => ({
     supplierForm({ label: "Product", hint: "Tubes and lots of one product are counted together." }),
   ),
   received: received(),
-  opened: day("Day of first use.", stockForm({ beside: "received", column: false })),
+  opened: day("Day of first use.", {
+    synonyms: "date opened,opened on,open date,first use",
+    ...stockForm({ beside: "received", column: false }),
+  }),
   expiry: expiry(),
   freeze_thaw_count: thaws(),
   aliquot_of: aliquotSource("consumable"),
