@@ -122,7 +122,7 @@ function collectionOperations(resource: RoutedResource) {
     operation(`${method} /api/v2/:list/`, {
       access: "signedIn",
       summary: `${method === "PUT" ? "Replace" : "Update"} ${many} in bulk`,
-      description: "All or none; an object changes the records that the URL selects.",
+      description: "All of the records or none.",
       parses: true,
       parameters: [() => listRecordParameters(resource), [OTHER_FILTERS], DRY_RUN, SEVERAL],
       sends: () => ({
@@ -149,7 +149,7 @@ function collectionOperations(resource: RoutedResource) {
     operation("POST /api/v2/:list/", {
       access: "signedIn",
       summary: `Create ${one}`,
-      description: "A list creates all its records or none; errors are listed for each.",
+      description: "A list creates all or none.",
       parameters: [() => listRecordParameters(resource), DRY_RUN, SEVERAL],
       sends: () => content(newRecordsSchema(resource)),
       status: 201,
@@ -266,7 +266,7 @@ function itemOperations(resource: RoutedResource) {
     operation("PATCH /api/v2/:list/:id/", {
       ...ofOne,
       summary: `Update ${one}`,
-      description: "Changes the given fields, or applies a JSON Patch with paths `/<field>`.",
+      description: "Changes the given fields, or applies a JSON Patch.",
       sends: () => ({
         ...content(changesSchema(DECLARED, resource)),
         "application/json-patch+json": { schema: JSON_PATCH },

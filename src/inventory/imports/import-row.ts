@@ -1,5 +1,4 @@
 import type { Cell } from "./check-cells.ts";
-import type { ChangeList } from "./import-changes.ts";
 import type { Table, TableRow } from "./import-file.ts";
 import {
   annotationCellValue,
@@ -12,9 +11,8 @@ import {
   normalizeSpelling,
   writableFields,
 } from "./import-mapping.ts";
-import type { Effect, ImportOptions, ImportReport, Match, PreviewedRow } from "./import-report.ts";
-import { type Errors, isAmount, type Misread, readCells, type Reading } from "./read-cells.ts";
-import type { Actor } from "../model/access.ts";
+import type { Effect, ImportReport, Match, PreviewedRow } from "./import-report.ts";
+import { type Errors, isAmount, type Misread, readCells } from "./read-cells.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { findAnnotation } from "../model/annotation-type.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
@@ -23,27 +21,14 @@ import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { type AnnotationType, type Resource, findTarget } from "../model/resource.ts";
-import { CATALOGUE, describeSimilar, NamedValues } from "./named-values.ts";
+import { CATALOGUE, describeSimilar, type ImportTarget, NamedValues } from "./named-values.ts";
 import { convertAmount, isConvertible } from "../model/unit.ts";
 import { splitPath } from "../records/location-path.ts";
-import type { RecordWriter } from "../records/record-writer.ts";
 import { forbidden } from "../records/rights.ts";
-import type { Store } from "../records/store.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";
 import { SUB_RESOURCES } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
 import { Problem } from "../../problem.ts";
-
-/** The target of imported rows, with author and options. */
-export interface ImportTarget {
-  store: Store;
-  resource: Resource;
-  options: ImportOptions;
-  actor: Actor;
-  reading: Reading;
-  writer: RecordWriter;
-  changes: ChangeList;
-}
 
 const SEPARATE = "Combine the two rows, or choose to add every row as a new record.";
 const CHOOSE = "To change the existing record, choose to match by name, or give its id.";

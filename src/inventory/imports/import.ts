@@ -13,7 +13,8 @@ import {
   unknownColumns,
 } from "./import-mapping.ts";
 import type { ImportOptions, ImportReport, Match, PreviewedRow } from "./import-report.ts";
-import { type ImportTarget, matchedFields, RowImporter } from "./import-row.ts";
+import { matchedFields, RowImporter } from "./import-row.ts";
+import type { ImportTarget } from "./named-values.ts";
 import { isAmount, Survey } from "./read-cells.ts";
 import type { Actor } from "../model/access.ts";
 import { withAnnotations } from "../model/annotation-type.ts";

@@ -1,16 +1,30 @@
 import type { Cell } from "./check-cells.ts";
 import { type cellValue, isUnchanged } from "./import-mapping.ts";
-import type { PreviewedRow } from "./import-report.ts";
-import type { ImportTarget } from "./import-row.ts";
-import { type Misread, readDay, readNumber, splitAmount } from "./read-cells.ts";
+import type { ChangeList } from "./import-changes.ts";
+import type { ImportOptions, PreviewedRow } from "./import-report.ts";
+import { type Misread, type Reading, readDay, readNumber, splitAmount } from "./read-cells.ts";
 import { Units } from "./units.ts";
+import type { Actor } from "../model/access.ts";
 import { compare } from "../model/condition.ts";
 import { type Field, parseUuid, shownName } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
-import type { AnnotationType } from "../model/resource.ts";
+import type { AnnotationType, Resource } from "../model/resource.ts";
 import { findUnit } from "../model/unit.ts";
 import { LocationPaths } from "../records/location-path.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
+import type { Store } from "../records/store.ts";
 import { hasPosition } from "../resources/position.ts";
+
+/** The target of imported rows, with author and options. */
+export interface ImportTarget {
+  store: Store;
+  resource: Resource;
+  options: ImportOptions;
+  actor: Actor;
+  reading: Reading;
+  writer: RecordWriter;
+  changes: ChangeList;
+}
 
 type Read = ReturnType<typeof cellValue> & { misread?: Misread };
 
