@@ -9,7 +9,7 @@ import { MAX_SCANS, startJob } from "../score/job.ts";
 import { classErrors, MotifChooser } from "../score/motif-chooser.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { ResultList } from "../score/recent-results.tsx";
-import { NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
+import { EvidenceChoice, NoCorpus, refuse, useScoreInput } from "../score/score-form.tsx";
 
 const [P53] = EXAMPLES;
 
@@ -35,7 +35,7 @@ function MotifScan() {
     const jobs: string[] = [];
     for (const [i, entry] of entries.entries()) {
       setSent(i);
-      const job = await startJob(entry, classes);
+      const job = await startJob(entry, classes, of.evidence);
       jobs.push(job.id);
     }
     if (jobs.length === 1) navigate(`/scan/${jobs[0]}`);
@@ -61,6 +61,7 @@ function MotifScan() {
             onInput={setText}
             errors={[...(form.fields.querySequence ?? []), ...(form.fields.accession ?? [])]}
           />
+          <EvidenceChoice of={of} />
           {text.trim() === "" && (
             <div>
               <Button onClick={() => setText(`>${P53.name}\n${P53.sequence}`)}>Try p53</Button>

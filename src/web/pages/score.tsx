@@ -12,6 +12,7 @@ import { proteinDraft, submitJob, readJob } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 import { ResultList } from "../score/recent-results.tsx";
 import { HomologCard, HomologSource, OwnAlignmentField, useHomologChoice } from "../score/homolog-choice.tsx";
+import { evidenceOf } from "../score/score-again.tsx";
 import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function Score() {
@@ -36,6 +37,7 @@ function Score() {
     setClasses(job.patterns.flatMap((pattern) => pattern.name ?? []));
     setPatterns(job.patterns.flatMap((pattern) => (pattern.name === null ? pattern.expression : [])));
     setModel(job.scoringModel ?? "continuous");
+    of.setEvidence(evidenceOf(result));
     // A reload must not undo changes.
     setQuery({ from: null }, { replace: true });
   });

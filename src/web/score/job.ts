@@ -15,11 +15,15 @@ export const MAX_PER_SOAP_JOB = 5;
 export const jobPath = (id: string): string => `/api/scoring/jobs/${encodeURIComponent(id)}`;
 
 /** Starts a job for a protein: these motif classes, or all. @throws ApiError */
-export function startJob({ name, sequence }: Entry, classes: readonly string[]): Promise<Job> {
+export function startJob(
+  { name, sequence }: Entry,
+  classes: readonly string[],
+  evidence: object = {},
+): Promise<Job> {
   const protein =
     sequence === null ? { accession: name } : { identifier: name || "protein", querySequence: sequence };
   const motifs = classes.length > 0 ? { motifClasses: classes } : { allMotifClasses: true };
-  return submitJob({ ...protein, ...motifs });
+  return submitJob({ ...protein, ...motifs, ...evidence });
 }
 
 let first: Promise<void> | undefined;

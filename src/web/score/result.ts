@@ -8,6 +8,7 @@ import type {
 import type { MatchNotes } from "../../scoring/index.ts";
 import { currentPrediction } from "../../scoring/table/earlier-match.ts";
 import type { MatchRow } from "../../scoring/table/match-row.ts";
+import type { Provenance } from "../../scoring/table/provenance.ts";
 import {
   findVerdict,
   LIKELY_P,
@@ -19,7 +20,11 @@ import { formatCount, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 
 /** The result of a job, as `GET /api/scoring/jobs/{id}/result` returns it. */
-export type Result = Prediction & { identifier: string; protein: ProteinObject | null };
+export type Result = Prediction & {
+  identifier: string;
+  protein: ProteinObject | null;
+  provenance?: Provenance;
+};
 /** @param match the only match that is wanted; undefined for all @throws ApiError */
 export const readResult = (id: string, signal: AbortSignal, match?: number): Promise<Result> =>
   call("GET /api/scoring/jobs/:id/result", { params: { id }, query: { match }, signal }).then((result) =>

@@ -93,10 +93,18 @@ const makeColumns = (
   { name: "coverage", title: "Coverage", numeric: true, cell: ({ coverage }) => percent(coverage) },
 ];
 
-/** A request for a new job with the query, motifs and model of this one. */
-export const makeRequest = ({ patterns }: Job, { identifier, model }: Result) => ({
-  identifier,
-  scoringModel: model,
+/** The evidence that a result leaves out, and its prior, as a request has them. */
+export const evidenceOf = ({ provenance, prior }: Result) => ({
+  ignoreFeatures: provenance?.ignored?.includes("features") ?? false,
+  ignoreClassModels: provenance?.ignored?.includes("class models") ?? false,
+  ...(prior !== undefined && { prior }),
+});
+
+/** A request for a new job with the query, motifs, model and evidence of this one. */
+export const makeRequest = ({ patterns }: Job, result: Result) => ({
+  ...evidenceOf(result),
+  identifier: result.identifier,
+  scoringModel: result.model,
   patterns: patterns.flatMap(({ name, expression }) => (name === null ? expression : [])),
   motifClasses: patterns.flatMap(({ name }) => name ?? []),
 });

@@ -13,6 +13,9 @@ import type { Model } from "./job.ts";
 import { classErrors, MotifChooser, PatternList } from "./motif-chooser.tsx";
 import { ProteinField } from "./protein-field.tsx";
 import { readProtein } from "./protein-input.ts";
+import type { evidenceOf } from "./score-again.tsx";
+
+type ScoreInput = ReturnType<typeof useScoreInput>;
 
 /** Proteins, motifs and the scoring model, starting with those in the address. */
 export function useScoreInput(query: URLSearchParams) {
@@ -22,7 +25,7 @@ export function useScoreInput(query: URLSearchParams) {
   const [model, setModel] = useState<Model>(
     query.get("model") === "discontinuous" ? "discontinuous" : "continuous",
   );
-  const [usesModels, setUsesModels] = useState(true);
+  const [evidence, setEvidence] = useState<Partial<ReturnType<typeof evidenceOf>>>({});
   const input = readProtein(text);
   const entries = input.kind === "proteins" ? input.entries : [];
   const filled = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
@@ -45,10 +48,8 @@ export function useScoreInput(query: URLSearchParams) {
     filled,
     model,
     setModel,
-    usesModels,
-    setUsesModels,
-    /** Fields of a submission that leave out evidence. */
-    evidence: usesModels ? {} : { ignoreClassModels: true },
+    evidence,
+    setEvidence,
     requireInput,
   };
 }
@@ -59,7 +60,7 @@ export function refuse(field: string, message: string): never {
 
 /** The form that scores one protein or many. */
 export function ScoreForm(props: {
-  of: ReturnType<typeof useScoreInput>;
+  of: ScoreInput;
   form: ReturnType<typeof useSubmission>;
   title: string;
   lead: string;
@@ -110,7 +111,7 @@ export function ScoreForm(props: {
               { value: "discontinuous", name: "Discontinuous: whether homologs keep the match" },
             ]}
           />
-          <ClassModelChoice checked={of.usesModels} onChange={of.setUsesModels} />
+          <EvidenceChoice of={of} />
         </Card>
         <Card title="Motifs">
           <MotifChooser
@@ -146,11 +147,23 @@ export function ScoreForm(props: {
   );
 }
 
-/** Applies class models or leaves them out; absent if no class has one. */
-function ClassModelChoice(props: { checked: boolean; onChange: (checked: boolean) => void }) {
+/** Applies imported features and class models, if a class has one, or leaves them out. */
+export function EvidenceChoice({ of }: { of: Pick<ScoreInput, "evidence" | "setEvidence"> }) {
   const { value } = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
-  if (!value?.results.some(({ model }) => model)) return null;
-  return <Checkbox label="Use what known instances tell about their motif classes" {...props} />;
+  const choose = (name: "ignoreFeatures" | "ignoreClassModels", label: string) => (
+    <Checkbox
+      label={label}
+      checked={of.evidence[name] !== true}
+      onChange={(on) => of.setEvidence({ ...of.evidence, [name]: !on })}
+    />
+  );
+  return (
+    <>
+      {choose("ignoreFeatures", "Use imported features of the protein, such as domains and phosphosites")}
+      {value?.results.some(({ model }) => model) &&
+        choose("ignoreClassModels", "Use what known instances tell about their motif classes")}
+    </>
+  );
 }
 
 /** True if it is known that no corpus is in use. */
