@@ -14,6 +14,7 @@ import { relationOperations } from "./route-relations.ts";
 import { searchAllOperation } from "./route-search.ts";
 import { slotOperations } from "./route-slots.ts";
 import { stockOperations } from "./route-stock.ts";
+import { orderOperations } from "./route-orders.ts";
 import { storageOperations } from "./route-storage.ts";
 import { sharingOperations } from "./route-sharing.ts";
 import { stocktakeOperations } from "./route-stocktakes.ts";
@@ -32,6 +33,7 @@ export const listStoreOperations = (store: Store, accounts: Accounts) => [
   searchAllOperation(),
   ...slotOperations(),
   ...stockOperations(),
+  ...orderOperations(),
   ...storageOperations(),
   ...labelOperations(),
   ...stocktakeOperations(),

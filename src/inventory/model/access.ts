@@ -42,6 +42,13 @@ const known = (resource: Resource, actor: Actor): Condition[] => [
 export const changeable = (resource: Resource, actor: Actor): Condition =>
   ownedOrGranted(resource, actor, "can_change", actor.groupRights?.change);
 
+/** Records that the actor may order again: those that it may change, and those of groups whose members may order. */
+export const orderable = (resource: Resource, actor: Actor): Condition =>
+  or(
+    changeable(resource, actor),
+    ...(actor.superuser ? [] : ownedByGroups(resource, actor.groupRights?.order)),
+  );
+
 /** Records that the actor may delete: its own and those shared with it for that. */
 export const deletable = (resource: Resource, actor: Actor): Condition =>
   ownedOrGranted(resource, actor, "can_delete");

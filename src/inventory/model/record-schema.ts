@@ -143,10 +143,16 @@ export function pageSchema<Row extends TSchema, Before extends TProperties = Rec
   return Type.Object(properties, named === undefined ? { description } : { $id: named, description });
 }
 
+const POSITION = Type.Object(PAGE_POSITION, { $id: "PagePosition", description: "A page of a list." });
+
 /** A page of records. */
 export const listSchema = perResource((resources: Resources, resource: Resource) =>
   Type.Unsafe<RecordPage>({
-    ...pageSchema(resultSchema(resources, resource), {}, `${schemaName(resource)}List`),
+    $id: `${schemaName(resource)}List`,
     description: `A page of ${makeNouns(resource).many}.`,
+    type: "object",
+    allOf: [POSITION],
+    properties: { results: Type.Array(resultSchema(resources, resource)) },
+    required: ["results"],
   }),
 );

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { nullable } from "../../platform/schema.ts";
 import { makeFieldExample } from "./example.ts";
-import { type Resource, type Resources, findTarget } from "./resource.ts";
+import { COMMON, type Resource, type Resources, findTarget } from "./resource.ts";
 import type { Field, Json } from "./field.ts";
 import { isProperty, type Shape } from "./listing.ts";
 
@@ -125,14 +125,18 @@ export interface SentFields {
 
 /** A body that changes a record. */
 export const changesSchema = perResource((resources, resource) => {
-  const properties = Object.entries(resource.fields)
-    .filter(([, field]) => field.write !== "never")
-    .map(([name]) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]);
+  const describe = (names: readonly string[]): TProperties =>
+    Object.fromEntries(
+      names.map((name) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]),
+    );
+  const names = Object.keys(resource.fields).filter((name) => resource.fields[name].write !== "never");
+  const shared = names.filter((name) => COMMON.has(name)).toSorted();
   const [shown] = requiredFields(resource);
   return Type.Unsafe<SentFields>(
-    Type.Object(Object.fromEntries(properties) as TProperties, {
+    Type.Object(describe(names.filter((name) => !shared.includes(name))), {
       $id: `${schemaName(resource)}Changes`,
       description: "The fields to change.",
+      ...(shared.length > 0 ? { allOf: [Type.Object(describe(shared), { $id: "AccessChanges" })] } : {}),
       examples: [{ [shown]: makeFieldExample(resources, resource, shown) }],
     }),
   );

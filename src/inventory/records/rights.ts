@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { changeable, deletable, usable } from "../model/access.ts";
+import { changeable, deletable, orderable, usable } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { plan } from "../model/plan.ts";
 import { isGuarded, type ReadContext, type Resource } from "../model/resource.ts";
@@ -10,12 +10,13 @@ import { Problem } from "../../problem.ts";
 
 /** Rights of accounts on single records besides viewing them. */
 
-export type Right = "use" | "change" | "delete";
+export type Right = "use" | "change" | "delete" | "order";
 
 const CONDITIONS: Record<Right, (resource: Resource, actor: Actor) => Condition> = {
   use: usable,
   change: changeable,
   delete: deletable,
+  order: orderable,
 };
 
 /** True if the actor has a right on a record that it may view. */

@@ -141,6 +141,7 @@ const SHARED = [
   "unit",
   "supplier",
   "catalogue_number",
+  "product",
   "lot",
   "received",
   "expiry",
@@ -203,8 +204,8 @@ function readEach({ unit }: Measured, { amount, unit: given = unit }: GivenAmoun
   return each;
 }
 
-/** The destination of aliquots: free slots of the location, if it has any kind of slots. */
-function freeSlots(
+/** The destination of new tubes: free slots of the location, if it has any kind of slots. */
+export function freeSlots(
   store: Store,
   { location, count }: { location: string | null; count: number },
   actor: Actor,

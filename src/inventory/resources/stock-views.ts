@@ -10,9 +10,12 @@ export interface StockView {
   ordering: string;
 }
 
+/** Days before an expiry from which stock is running out. */
+export const EXPIRING_DAYS = 30;
+
 export const EXPIRING: StockView = {
-  title: "Expiring in 30 days",
-  filters: { expiry__gte: "today", expiry__lte: "30d" },
+  title: `Expiring in ${EXPIRING_DAYS} days`,
+  filters: { expiry__gte: "today", expiry__lte: `${EXPIRING_DAYS}d` },
   ordering: "expiry",
 };
 
@@ -22,6 +25,15 @@ export const LOW: StockView = {
   // The emptiest first.
   ordering: "amount,name",
 };
+
+export const EXPIRED: StockView = {
+  title: "Expired",
+  filters: { expiry__lt: "today" },
+  ordering: "expiry",
+};
+
+/** The records that are running out, unless other tubes of their product last. */
+export const RUNNING_OUT = [LOW, EXPIRED, EXPIRING];
 
 export const OWN_STOCK: StockView = { title: "Mine", filters: { mine: "true" }, ordering: "-modified" };
 

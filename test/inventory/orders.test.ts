@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Lab, openLab } from "./harness.ts";
+
+/** Stock that is running out, and its orders. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+type Values = Record<string, unknown>;
+const send = async (as: string, method: string, path: string, body: object = {}, headers = {}) =>
+  lab.ask(method, path, { as, body, headers });
+const create = async (list: string, values: object): Promise<string> => {
+  const { status, body } = await send("alice", "POST", `${list}/`, values);
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return String(body.id);
+};
+const product = (values: object = {}) =>
+  create("stocks/products", { name: "Ligase", supplier: "NEB", ...values });
+const tube = (values: object) =>
+  create("stocks/consumables", { name: "Tube", status: "AVAILABLE", ...values });
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const stockOf = async (query: string, as = "alice") =>
+  (await lab.send(as, "GET", `stocks/products/running_out/?${query}`)).body as {
+    total: number;
+    counts: Values;
+    results: Values[];
+  };
+const stateOf = async (id: string, as?: string) => (await stockOf(`product=${id}`, as)).results[0]?.state;
+
+test.each<[object[], object, string | null]>([
+  [[{ amount: 5 }], {}, null],
+  [[{ amount: 0 }, { status: "EMPTY" }], {}, "empty"],
+  [[], { minimum_amount: 1 }, "empty"],
+  [[], {}, null],
+  [[{ status: "LOW" }, { amount: 0 }], {}, "low"],
+  [[{ status: "LOW" }, { amount: 5 }], {}, null],
+  [[{}], { minimum_amount: 2 }, "low"],
+  [[{}, {}], { minimum_amount: 2 }, null],
+  [[{}, {}, { expiry: inDays(-1) }], { minimum_amount: 3 }, "low"],
+  [[{ expiry: inDays(-1) }], {}, "expired"],
+  [[{ expiry: inDays(-1) }, { expiry: inDays(0) }], {}, "expiring"],
+  [[{ expiry: inDays(30) }], {}, "expiring"],
+  [[{ expiry: inDays(31) }], {}, null],
+  [[{ expiry: inDays(3) }, {}], {}, null],
+  [[{ expiry: inDays(3) }, {}], { minimum_amount: 2 }, "expiring"],
+])("tubes %j of a product with %j: %p", async (tubes, values, expected) => {
+  const id = await product(values);
+  for (const each of tubes) await tube({ ...each, product: id });
+  expect(await stateOf(id)).toBe(expected);
+});
+
+test("amounts of a product add up across units", async () => {
+  const category = await create("categories", { name: "volume", kind: "unit" });
+  const milliliter = await create("terms", { name: "milliliter", category });
+  const microliter = await create("terms", { name: "microliter", category });
+  const id = await product({ unit: microliter, minimum_amount: 600, full_amount: 1000 });
+  await tube({ product: id, amount: 0.5, unit: milliliter });
+  expect(await stateOf(id)).toBe("low");
+  await tube({ product: id, amount: 100, unit: microliter });
+  expect((await stockOf(`product=${id}`)).results[0]).toMatchObject({
+    state: null,
+    left: 600,
+    unit: "microliter",
+    full: 1000,
+    tubes: 2,
+  });
+});
+
+test("the list has products and records without one, as the filters of the lists find them", async () => {
+  const own = await openLab();
+  const add = (values: object, list = "stocks/consumables") =>
+    own.send("alice", "POST", `${list}/`, { name: "x", status: "AVAILABLE", ...values });
+  const cases = [
+    { status: "EMPTY" },
+    { status: "LOW" },
+    { amount: 1, minimum_amount: 2 },
+    { expiry: inDays(-1) },
+    { expiry: inDays(5) },
+    { amount: 3 },
+  ];
+  const before = (await own.send("alice", "GET", "stocks/products/running_out/")).body;
+  for (const list of ["stocks/consumables", "stocks/specimen"])
+    for (const values of cases) await add(values, list);
+  const { body } = await own.send("alice", "GET", "stocks/products/running_out/");
+  const added = Object.entries(body.counts as Record<string, number>).map(([name, n]) => [
+    name,
+    n - (before.counts as Record<string, number>)[name],
+  ]);
+  expect(Object.fromEntries(added)).toEqual({ empty: 2, low: 4, expired: 2, expiring: 2 });
+  for (const [filter, expected] of [
+    ["below_minimum=true", "empty low"],
+    ["expiry__lt=today", "expired"],
+    ["expiry__gte=today&expiry__lte=30d", "expiring"],
+  ])
+    for (const list of ["stocks/consumables", "stocks/specimen"]) {
+      const found = (await own.send("alice", "GET", `${list}/?${filter}&page_size=max`)).body
+        .results as Values[];
+      const listed = (body.results as Values[]).filter(
+        ({ segment, state }) => segment === list && expected.includes(String(state)),
+      );
+      expect(listed.map(({ id }) => id).sort()).toEqual(found.map(({ id }) => id).sort());
+    }
+  own.database.close();
+});
+
+test("sums contain no tubes that the caller may not view", async () => {
+  const id = await product({ minimum_amount: 2, public: true });
+  await tube({ product: id, public: true });
+  await tube({ product: id });
+  expect(await stateOf(id)).toBeNull();
+  expect((await stockOf(`product=${id}`, "bob")).results[0]).toMatchObject({
+    state: "low",
+    left: 1,
+    tubes: 1,
+  });
+  const hidden = await product({ minimum_amount: 2 });
+  const shown = await tube({ product: hidden, public: true, status: "EMPTY" });
+  const { results } = await stockOf("count=1000", "bob");
+  expect(results.find((row) => row.id === shown)).toMatchObject({
+    segment: "stocks/consumables",
+    state: "empty",
+  });
+  expect(results.find((row) => row.id === hidden)).toBeUndefined();
+});
+
+test("a request is ordered and received into the next free slots, once", async () => {
+  const id = await product({
+    catalogue_number: "M0202",
+    price: 74,
+    currency: "EUR",
+    minimum_amount: 2,
+    model_type: "ENZYME",
+  });
+  const requested = await send("alice", "POST", "stocks/orders/place/", {
+    items: [{ product: id, quantity: 2 }],
+  });
+  expect(requested).toMatchObject({
+    status: 201,
+    body: [{ state: "REQUESTED", supplier: "NEB", price: 74, quantity: 2 }],
+  });
+  const order = String((requested.body as unknown as Values[])[0].id);
+  expect((await send("alice", "POST", "stocks/orders/place/", { items: [{ product: id }] })).status).toBe(
+    409,
+  );
+  const ordered = await send("alice", "POST", "stocks/orders/place/", {
+    items: [{ order }],
+    state: "ORDERED",
+    account: "4711",
+    arrives: "2026-12-24",
+  });
+  expect(ordered.body).toMatchObject([
+    { id: order, state: "ORDERED", ordered_by: "alice", arrives: "2026-12-24" },
+  ]);
+  expect((await stockOf(`product=${id}`)).results[0].order).toMatchObject({ id: order, state: "ORDERED" });
+  const box = await create("locations", { label: `Box ${id}`, grid_rows: 1, grid_columns: 3 });
+  await tube({ location: box, position: "A1" });
+  const delivery = { tubes: 2, lot: "L1", expiry: "2028-11-30", location: box };
+  const receive = () =>
+    send("alice", "POST", `stocks/orders/${order}/receive/`, delivery, {
+      "Idempotency-Key": `receive-${order}`,
+    });
+  const first = await receive();
+  expect(first.status).toBe(201);
+  expect(first.body).toMatchObject([
+    { name: "Ligase 1", position: "A2", lot: "L1", expiry: "2028-11-30", product: id, model_type: "ENZYME" },
+    { name: "Ligase 2", position: "A3" },
+  ]);
+  expect((await receive()).body).toEqual(first.body);
+  expect((await lab.send("alice", "GET", `stocks/consumables/?product=${id}`)).body.total).toBe(2);
+  expect((await stockOf(`product=${id}`)).results[0]).toMatchObject({ state: null, order: null });
+  expect((await send("alice", "POST", `stocks/orders/${order}/receive/`, { tubes: 1 })).status).toBe(409);
+  const undone = await send("alice", "POST", `batches/${first.headers.get("Batch-Id")}/undo/`);
+  expect(undone.status).toBe(200);
+  expect((await lab.send("alice", "GET", `stocks/orders/${order}/`)).body).toMatchObject({
+    state: "ORDERED",
+    received: null,
+  });
+});
+
+test("only those who may change or order a product mark it as ordered, and all who may view it request it", async () => {
+  const id = await product({ public: true });
+  const requested = await send("bob", "POST", "stocks/orders/place/", { items: [{ product: id }] });
+  expect(requested.status).toBe(201);
+  const items = [{ order: String((requested.body as unknown as Values[])[0].id) }];
+  expect((await send("bob", "POST", "stocks/orders/place/", { items, state: "ORDERED" })).status).toBe(403);
+  expect((await send("alice", "POST", "stocks/orders/place/", { items, state: "ORDERED" })).status).toBe(201);
+  const undone = await send("bob", "POST", `batches/${requested.headers.get("Batch-Id")}/undo/`);
+  expect(undone.status).toBe(409);
+});
+
+test("tubes that replace a record without a product get a product with it", async () => {
+  const old = await tube({ name: "DNase", status: "EMPTY", supplier: "Sigma", catalogue_number: "D1" });
+  const placed = await send("alice", "POST", "stocks/orders/place/", {
+    items: [{ consumable: old }],
+    state: "ORDERED",
+  });
+  const order = String((placed.body as unknown as Values[])[0].id);
+  expect((await stockOf(`consumable=${old}`)).results[0].order).toMatchObject({ id: order });
+  const received = await send("alice", "POST", `stocks/orders/${order}/receive/`, { tubes: 1 });
+  const made = (received.body as unknown as Values[])[0];
+  expect([made.name, made.supplier]).toEqual(["DNase", "Sigma"]);
+  expect((await lab.send("alice", "GET", `stocks/consumables/${old}/`)).body.product).toBe(
+    made.product as string,
+  );
+  expect((await stockOf(`consumable=${old}`)).results[0]).toMatchObject({ state: null, id: made.product });
+});
+
+test("consumables of one supplier and catalogue number are grouped, and the batch is undone", async () => {
+  const tubes = [
+    await tube({ supplier: "Merck", catalogue_number: "A9" }),
+    await tube({ supplier: "merck", catalogue_number: "a9" }),
+  ];
+  const preview = await send("alice", "POST", "stocks/products/group/?dry_run=true");
+  expect(preview.status).toBe(200);
+  const grouped = await send("alice", "POST", "stocks/products/group/");
+  expect((grouped.body.results as Values[]).find(({ tubes: count }) => count === 2)).toMatchObject({
+    name: "Tube",
+  });
+  const read = async () =>
+    Promise.all(
+      tubes.map(async (id) => (await lab.send("alice", "GET", `stocks/consumables/${id}/`)).body.product),
+    );
+  expect(new Set(await read()).size).toBe(1);
+  await send("alice", "POST", `batches/${grouped.headers.get("Batch-Id")}/undo/`);
+  expect(await read()).toEqual([null, null]);
+});
+
+test.each<[object, string]>([
+  [{ items: [{}] }, "items"],
+  [{ items: [{ product: "00000000-0000-4000-8000-00000000ffff" }] }, "items"],
+  [{ items: [] }, "items"],
+])("placing %j is refused", async (body, field) => {
+  const answer = await send("alice", "POST", "stocks/orders/place/", body);
+  expect([answer.status, Object.keys(answer.body)[0]]).toEqual([400, field]);
+});
