@@ -1150,14 +1150,6 @@ CREATE TRIGGER annotation_value_delete AFTER DELETE ON annotation BEGIN
   DELETE FROM annotation_value WHERE rid BETWEEN old.rid * 1024 AND old.rid * 1024 + 1023;
 END;
 
-CREATE TABLE job_model (
-  job INTEGER PRIMARY KEY REFERENCES job (rid) ON DELETE CASCADE,
-  name TEXT NOT NULL,
-  -- The mmCIF or PDB file, compressed by Zstandard.
-  content BLOB NOT NULL,
-  added INTEGER NOT NULL
-, description TEXT CHECK (json_valid(description))) STRICT;
-
 CREATE INDEX equipment_instrument_model ON equipment (instrument_model) WHERE instrument_model IS NOT NULL;
 
 CREATE TABLE assay (
@@ -1690,24 +1682,6 @@ BEGIN
   UPDATE anonymous_storage SET jobs = jobs - old.bytes WHERE client = old.client;
 END;
 
-CREATE TRIGGER job_model_stored AFTER INSERT ON job_model
-BEGIN
-  UPDATE anonymous_storage SET models = models + octet_length(new.content)
-  WHERE client = (SELECT client FROM job WHERE rid = new.job);
-END;
-
-CREATE TRIGGER job_model_replaced AFTER UPDATE OF content ON job_model
-BEGIN
-  UPDATE anonymous_storage SET models = models + octet_length(new.content) - octet_length(old.content)
-  WHERE client = (SELECT client FROM job WHERE rid = new.job);
-END;
-
-CREATE TRIGGER job_model_removed AFTER DELETE ON job_model
-BEGIN
-  UPDATE anonymous_storage SET models = models - octet_length(old.content)
-  WHERE client = (SELECT client FROM job WHERE rid = old.job);
-END;
-
 CREATE TABLE task (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -1878,3 +1852,31 @@ CREATE INDEX stock_order_product ON stock_order (product);
 CREATE INDEX stock_order_consumable ON stock_order (consumable);
 
 CREATE INDEX stock_order_name_fold ON stock_order (name_fold);
+
+CREATE TABLE protein_model (
+  rid INTEGER PRIMARY KEY,
+  -- Key of the owner, as of a job.
+  owner TEXT NOT NULL,
+  -- Residues of the protein, in upper case.
+  sequence TEXT NOT NULL,
+  -- The submitter, as of a job.
+  client TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- The mmCIF or PDB file, compressed by Zstandard.
+  content BLOB NOT NULL,
+  added INTEGER NOT NULL,
+  -- A StructureModel as JSON; null if a former version stored it.
+  description TEXT CHECK (json_valid(description)),
+  UNIQUE (owner, sequence)
+) STRICT;
+
+CREATE TRIGGER protein_model_stored AFTER INSERT ON protein_model WHEN new.client NOT LIKE 'user %' AND new.client <> 'labd'
+BEGIN
+  INSERT INTO anonymous_storage (client, models) VALUES (new.client, octet_length(new.content))
+  ON CONFLICT DO UPDATE SET models = models + excluded.models;
+END;
+
+CREATE TRIGGER protein_model_removed AFTER DELETE ON protein_model
+BEGIN
+  UPDATE anonymous_storage SET models = models - octet_length(old.content) WHERE client = old.client;
+END;

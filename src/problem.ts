@@ -127,7 +127,7 @@ export const PROBLEMS = {
   content_damaged: server(
     410,
     74,
-    "A stored prediction or structure model is damaged; the message names the job. Score again, or upload again.",
+    "A stored prediction or structure model is damaged; the message says which. Score again, or upload again.",
   ),
   bad_database: server(
     500,

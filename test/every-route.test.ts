@@ -89,6 +89,7 @@ async function makeOthers(): Promise<void> {
     "/api/scoring/batches": batch,
     "/api/admin/jobs": job,
     "/api/scoring/corpora": corpus.hash,
+    "/api/scoring/proteins": "A",
     "/api/admin/corpora": corpus.hash,
     "/api/scoring/proteome/searches": search,
     "/api/admin/proteome/builds": build,

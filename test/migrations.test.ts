@@ -269,3 +269,43 @@ test("migration turns builds and proteome searches into tasks of the users who s
     rmSync(directory, { recursive: true });
   }
 });
+
+test("models of jobs become models of proteins, of several the last", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("models-of-proteins.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    const insert = old.query(
+      "INSERT INTO job (rid, id, state, client, owner, request, digest, submitted) VALUES (?1, ?1, 'queued', ?2, ?3, ?4, 'd', 1)",
+    );
+    const jobs: [client: string, owner: string | null, query: string][] = [
+      ["user ana", null, "mkt"],
+      ["192.0.2.1", "secret", "MKT"],
+      ["192.0.2.1", "secret", "MKT"],
+      ["192.0.2.1", "secret", "MKTA"],
+    ];
+    for (const [i, [client, owner, query]] of jobs.entries()) {
+      insert.run(i + 1, client, owner, JSON.stringify({ query }));
+      old.run("INSERT INTO job_model (job, name, content, added) VALUES (?1, 'file ' || ?1, x'0102', ?1)", [
+        i + 1,
+      ]);
+    }
+    old.close();
+    const database = openDatabase(path, MIGRATIONS);
+    expect(
+      database.query("SELECT owner, sequence, client, name FROM protein_model ORDER BY added").values(),
+    ).toEqual([
+      ["user ana", "MKT", "user ana", "file 1"],
+      ["secret", "MKT", "192.0.2.1", "file 3"],
+      ["secret", "MKTA", "192.0.2.1", "file 4"],
+    ]);
+    const stored = () => database.query("SELECT client, models FROM anonymous_storage").values();
+    expect(stored()).toEqual([["192.0.2.1", 4]]);
+    database.run("DELETE FROM protein_model WHERE sequence = 'MKT'");
+    expect(stored()).toEqual([["192.0.2.1", 2]]);
+    database.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

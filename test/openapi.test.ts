@@ -208,6 +208,8 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   cancelJob: [409, "the job has ended"],
   addStructureModel: [400, "the file is no model"],
   getStructureModelFile: [404, "the job has no model"],
+  addModelOfProtein: [400, "the file is no model"],
+  getModelFileOfProtein: [404, "the protein has no model"],
   getClassModel: [404, "no instances are imported"],
   cancelScoringBatch: [409, "the batch has ended"],
   cancelProteomeSearch: [409, "the search has ended"],

@@ -55,7 +55,7 @@ import { JobStore, type StoreOptions } from "./jobs/store.ts";
 import { OwnSearches } from "./proteome/own-searches.ts";
 import { makeComputations, ProteomeSearchClient } from "./api/proteome-search-client.ts";
 import { ProteomeBuilds } from "./proteome/builds.ts";
-import { JobModels } from "./structure/job-models.ts";
+import { StructureModels } from "./structure/structure-models.ts";
 import { Tasks } from "../tasks/tasks.ts";
 import { openWatched } from "./api/open-watched.ts";
 
@@ -411,8 +411,8 @@ function openRoutes(
   services.tasks.addSource(jobTasks(options.database, services.handlers));
   const json = jsonRoutes({
     ...services,
-    models: new JobModels(options.database, options.clock, options.dataDirectory),
-    jobsOfProtein: (of) => jobsOfProtein(options.database, of),
+    models: new StructureModels(options.database, options.clock, options.dataDirectory),
+    jobsOfProtein: jobsOfProtein(options.database),
     identifyClient,
     guards,
     requireWritable,

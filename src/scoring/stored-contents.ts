@@ -47,20 +47,16 @@ export function* readStoredJobs(database: Database): Generator<ReadContent> {
         findDamage(() => FORMS.map((form) => unpackParts(readResult(database, rid, form)))) && UNREADABLE,
       remedy: "Open the job's result, which says that it is damaged, and score the query again.",
     };
-  if (!has("job_model")) return;
-  const models = database.query(
-    "SELECT job.id AS job, content FROM job_model JOIN job ON job.rid = job_model.job ORDER BY job.rid",
-  );
-  for (const { job, content } of models.iterate() as Iterable<{
-    job: string;
-    content: Uint8Array<ArrayBuffer>;
-  }>)
-    yield {
-      kind: "structure model",
-      name: `structure model of job ${job}`,
-      damage: findDamage(() => Bun.zstdDecompressSync(content)) && UNREADABLE,
-      remedy: "Upload it again.",
-    };
+  for (const table of ["protein_model", "job_model"].filter(has)) {
+    const models = database.query(`SELECT name, content FROM ${table}`).iterate();
+    for (const { name, content } of models as Iterable<{ name: string; content: Uint8Array<ArrayBuffer> }>)
+      yield {
+        kind: "structure model",
+        name: `structure model ${name}`,
+        damage: findDamage(() => Bun.zstdDecompressSync(content)) && UNREADABLE,
+        remedy: "Upload it again.",
+      };
+  }
 }
 
 /** Reads the imported features, and the families of proteins, in a data directory. */

@@ -259,7 +259,7 @@ test("a computation is stopped once nobody waits for it", async () => {
 test("a structure model is shown without reading its file", async () => {
   const path = `/jobs/${(await start(KEY)).json.id}/model`;
   const added = await call("PUT", `${path}?name=a`, KEY, helixPdb(P53));
-  service.database.run("UPDATE job_model SET content = x'00'");
+  service.database.run("UPDATE protein_model SET content = x'00'");
   expect((await call("GET", path)).json).toEqual(added.json);
   expect((await call("GET", `${path}/file`)).json.code).toBe("content_damaged");
 });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { makeOwnership } from "../../src/accounts/owner.ts";
 import { ANONYMOUS } from "../../src/platform/actor.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { jobsOfProtein } from "../../src/scoring/jobs/job-records.ts";
+import { helixPdb } from "../fixtures/helix-model.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
 setDefaultTimeout(120_000);
@@ -72,6 +73,64 @@ test("only the owner sees the results of a protein, and only as long as they are
   expect((await read(ANA)).json.results).toEqual([]);
 });
 
+describe("a structure model", () => {
+  const MODEL = helixPdb(P53);
+  const model = async (method: string, of: string, headers: Record<string, string>, name = "a.pdb") => {
+    const query = method === "PUT" ? `?name=${name}` : "";
+    const body = method === "PUT" ? { body: MODEL } : {};
+    const answer = await service.ask(method, `${of}/model${query}`, { headers, ...body });
+    return answer.json.model === undefined ? answer.status : (answer.json.model?.name ?? null);
+  };
+  const PROTEIN = "/proteins/P04637";
+
+  test("belongs to the protein, so that all scores of its owner have it", async () => {
+    const first = `/jobs/${await score(ANA, { patterns: ["F...W"] })}`;
+    expect(await model("PUT", first, ANA, "own.pdb")).toBe("own.pdb");
+    const later = await score(ANA, { patterns: ["W..L"], variant: "W23A" });
+    const sequence = { identifier: "mine", querySequence: P53.toLowerCase(), patterns: ["P..P"] };
+    const { json } = await service.ask("POST", "/jobs", { headers: ANA, body: sequence });
+    for (const of of [first, `/jobs/${later}`, `/jobs/${json.id}`, PROTEIN])
+      expect(await model("GET", of, ANA)).toBe("own.pdb");
+    // Whoever has the link of a job sees what its owner sees.
+    expect(await model("GET", first, {})).toBe("own.pdb");
+    const other = `/jobs/${await score(KEY, { patterns: ["F...W"] })}`;
+    for (const of of [other, PROTEIN]) expect(await model("GET", of, KEY)).toBeNull();
+    expect(await model("PUT", PROTEIN, ANA, "new.pdb")).toBe("new.pdb");
+    expect(await model("GET", first, {})).toBe("new.pdb");
+    expect((await service.ask("GET", `${PROTEIN}/model/file`, { headers: ANA })).text).toBe(MODEL);
+    expect((await service.ask("GET", `${PROTEIN}/model/file`)).status).toBe(404);
+    expect(await model("DELETE", PROTEIN, { authorization: "eve" })).toBeNull();
+    expect(await model("GET", first, {})).toBe("new.pdb");
+    expect(await model("DELETE", PROTEIN, ANA)).toBeNull();
+    expect(await model("GET", first, {})).toBeNull();
+  });
+
+  test("is kept for accounts, and with the last result of callers without one", async () => {
+    const STRANGER = { "Owner-Key": "another-secret-of-a-program" };
+    expect(await model("PUT", PROTEIN, STRANGER)).toBe(403);
+    expect(await model("PUT", PROTEIN, {})).toBe(403);
+    expect(await model("PUT", PROTEIN, { authorization: "bob" })).toBe("a.pdb");
+    await score(KEY, { patterns: ["F...W"] });
+    const last = await score(KEY, { patterns: ["W..L"] });
+    expect(await model("PUT", PROTEIN, KEY)).toBe("a.pdb");
+    const stored = () =>
+      (service.database.query("SELECT models FROM anonymous_storage").get() as { models: number }).models;
+    const bytes = stored();
+    expect(bytes).toBeGreaterThan(0);
+    expect(await model("PUT", PROTEIN, KEY)).toBe("a.pdb");
+    expect(stored()).toBe(bytes);
+    const tomorrow = Date.now() + 2 * 86_400_000;
+    service.database.run("UPDATE job SET expires = NULL WHERE id = ?", [last]);
+    expireJobs(service.database, tomorrow);
+    expect(await model("GET", PROTEIN, KEY)).toBe("a.pdb");
+    service.database.run("UPDATE job SET expires = 1 WHERE id = ?", [last]);
+    expireJobs(service.database, tomorrow);
+    expect(await model("GET", PROTEIN, KEY)).toBeNull();
+    expect(await model("GET", PROTEIN, { authorization: "bob" })).toBe("a.pdb");
+    expect(stored()).toBe(0);
+  });
+});
+
 test("the jobs of a protein are found by an index, whatever the number of jobs", () => {
   const { database } = service;
   const plans: string[] = [];
@@ -84,7 +143,7 @@ test("the jobs of a protein are found by an index, whatever the number of jobs",
       },
     }),
   } as unknown as typeof database;
-  jobsOfProtein(explaining, { sequence: P53, owner: "user ana", limit: 5 });
+  jobsOfProtein(explaining)({ sequence: P53, owner: "user ana", limit: 5 });
   expect(plans).toEqual(["SEARCH job USING INDEX job_protein (<expr>=? AND <expr>=?)"]);
 });
 

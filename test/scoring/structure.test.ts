@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
-import { listFileNames } from "../../src/scoring/structure/job-models.ts";
+import { listFileNames } from "../../src/scoring/structure/structure-models.ts";
 import { mapModel } from "../../src/scoring/structure/map-model.ts";
 import { MAX_MODEL, readModel } from "../../src/scoring/structure/model-file.ts";
 import { helixCif, helixPdb } from "../fixtures/helix-model.ts";
@@ -211,7 +211,7 @@ describe("the model of a job", () => {
   test("a structure model is deleted with its job", async () => {
     await ask("PUT", "?name=p53.pdb", helixPdb(P53));
     const { database } = service;
-    const models = () => database.query("SELECT count(*) AS count FROM job_model").get();
+    const models = () => database.query("SELECT count(*) AS count FROM protein_model").get();
     expect(models()).toEqual({ count: 1 });
     database.run("UPDATE job SET expires = 1");
     expireJobs(database, 2);

@@ -26,7 +26,7 @@ import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
 import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
-import type { ProteinJob } from "../jobs/job-records.ts";
+import type { JobsOfProtein } from "../jobs/job-records.ts";
 import {
   FILE,
   describeHeader,
@@ -50,7 +50,7 @@ import {
   Submission,
   uuid,
 } from "./json-schemas.ts";
-import type { JobModels } from "../structure/job-models.ts";
+import type { StructureModels } from "../structure/structure-models.ts";
 import { modelOperations } from "./model-routes.ts";
 import { proteinOperations } from "./protein-routes.ts";
 import { API, resultOperations } from "./result-routes.ts";
@@ -66,9 +66,9 @@ export interface JsonOptions {
   classModels: ClassModels;
   /** The client of a request, as a key for fair scheduling. */
   identifyClient: (request: Request) => string;
-  models: JobModels;
+  models: StructureModels;
   /** Jobs of an owner that have scored a protein. */
-  jobsOfProtein: (of: { sequence: string; owner: string; limit: number }) => ProteinJob[];
+  jobsOfProtein: JobsOfProtein;
   /** Guards uploads. @throws Problem if the disk takes none */
   requireWritable: () => void;
   guards: Guards;

@@ -5,10 +5,12 @@ import { Type } from "typebox";
 import { type Corpus, readHeader } from "../../motif/index.ts";
 import { readBytes } from "../../platform/body.ts";
 import { paced } from "../../platform/byte-budget.ts";
-import { identify } from "../corpus/find-proteins.ts";
-import type { JobModels, ModelQuery } from "../structure/job-models.ts";
+import { identify, requireSequence } from "../corpus/find-proteins.ts";
+import type { StructureModels, ModelQuery } from "../structure/structure-models.ts";
 import { MAX_MODEL } from "../structure/model-file.ts";
 import type { Handlers } from "../jobs/handlers.ts";
+import type { JobsOfProtein } from "../jobs/job-records.ts";
+import { Problem } from "../../problem.ts";
 import { FILE, OWNER_KEY } from "./openapi-parts.ts";
 import { uuid } from "./json-schemas.ts";
 import { JobModelSchema } from "../structure/model-schemas.ts";
@@ -16,9 +18,11 @@ import { JobModelSchema } from "../structure/model-schemas.ts";
 /** Dependencies of the operations of structure models. */
 interface ModelParts {
   handlers: Handlers;
-  models: JobModels;
+  models: StructureModels;
   corpus: () => Corpus;
   ownership: Ownership;
+  identifyClient: (request: Request) => string;
+  jobsOfProtein: JobsOfProtein;
   requireWritable: () => void;
 }
 
@@ -39,14 +43,22 @@ const modelAccess = {
   returns: JobModelSchema,
 } as const;
 
-/** The structure model of a job's query. */
+const ofProtein = {
+  access: "public",
+  params: { accession: ["Accession in the corpus in use.", "P04637"] },
+  returns: JobModelSchema,
+} as const;
+
+const FILES = Object.fromEntries(Object.values(TYPES).map((type) => [type, { schema: { type: "string" } }]));
+
+/** The structure models of proteins, also by a job that scored one. */
 export const modelOperations = [
   operation("GET /api/scoring/jobs/:id/model", {
     ...modelAccess,
     operationId: "getStructureModel",
     summary: "Get the structure model of the query",
     description:
-      "A model that was added to the job, or else one of the query's accession in the folder `models` of the server, aligned with the query.",
+      "A model that the owner of the job has added to the protein, or else one of the query's accession in the folder `models` of the server, aligned with the query.",
     errors: [400, 404, 410],
     run: ({ params }, parts: ModelParts) => parts.models.show(readQuery(parts, params.id)),
   }),
@@ -55,33 +67,28 @@ export const modelOperations = [
     access: "anyone",
     operationId: "addStructureModel",
     summary: "Add a structure model of the query",
-    description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It replaces an earlier one and is deleted with the job. Only the owner of the job may add one. A chain must be the query: at least 10 residues with 90 % identity.`,
+    description: `mmCIF or PDB, also compressed with gzip, up to ${MAX_MODEL / 1e6} MB unpacked. It belongs to the protein: all jobs of the owner with this sequence have it, also later ones, and it replaces an earlier one. Without an account it is deleted with the last of them. Only the owner of the job may add one. A chain must be the query: at least 10 residues with 90 % identity.`,
     query: FileName,
     parameters: [OWNER_KEY],
     sends: FILE,
     errors: [403, 404, 410, 413, 503],
-    async run({ params, query, request }, parts: ModelParts) {
+    run({ params, query, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
-      parts.requireWritable();
-      const of = readQuery(parts, params.id);
-      const bytes = await readBytes(request, MAX_MODEL);
-      return { model: await parts.models.add(of, query.name, bytes), problem: null };
+      return addModel(parts, readQuery(parts, params.id), query.name, request);
     },
   }),
   operation("DELETE /api/scoring/jobs/:id/model", {
     ...modelAccess,
     access: "anyone",
     operationId: "deleteStructureModel",
-    summary: "Remove the structure model that was added to the job",
+    summary: "Remove the structure model that was added to the query",
     description:
       "Files in the server's folder stay, and are shown again. Only the owner of the job may remove it.",
     parameters: [OWNER_KEY],
     errors: [400, 403, 404, 410],
     run({ params, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
-      const query = readQuery(parts, params.id);
-      parts.models.remove(query.job);
-      return parts.models.show(query);
+      return removeModel(parts, readQuery(parts, params.id));
     },
   }),
   operation("GET /api/scoring/jobs/:id/model/file", {
@@ -90,14 +97,76 @@ export const modelOperations = [
     operationId: "getStructureModelFile",
     summary: "Get the file of the structure model",
     description: "The mmCIF or PDB file, unpacked.",
-    formats: Object.fromEntries(Object.values(TYPES).map((type) => [type, { schema: { type: "string" } }])),
+    formats: FILES,
     errors: [400, 404, 410],
-    async run({ params }, parts: ModelParts) {
-      const { bytes, format } = await parts.models.file(readQuery(parts, params.id));
-      return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
+    run: ({ params }, parts: ModelParts) => modelFile(parts, readQuery(parts, params.id)),
+  }),
+  operation("GET /api/scoring/proteins/:accession/model", {
+    ...ofProtein,
+    operationId: "getModelOfProtein",
+    summary: "Get the structure model of a protein",
+    description: "The caller's, or else that of the server's folder.",
+    errors: [404],
+    run: ({ params, request }, parts: ModelParts) =>
+      parts.models.show(readProtein(parts, params.accession, request)),
+  }),
+  operation("PUT /api/scoring/proteins/:accession/model", {
+    ...ofProtein,
+    access: "anyone",
+    operationId: "addModelOfProtein",
+    summary: "Add a structure model of a protein",
+    description: "As to a job. Without an account, only if the caller has a result of the protein.",
+    query: FileName,
+    parameters: [OWNER_KEY],
+    sends: FILE,
+    errors: [403, 404, 413, 503],
+    run({ params, query, request }, parts: ModelParts) {
+      const of = readProtein(parts, params.accession, request);
+      return addModel(parts, { ...of, owners: [requireKeeper(parts, of)] }, query.name, request);
     },
   }),
+  operation("DELETE /api/scoring/proteins/:accession/model", {
+    ...ofProtein,
+    access: "anyone",
+    operationId: "deleteModelOfProtein",
+    summary: "Remove the caller's structure model of a protein",
+    parameters: [OWNER_KEY],
+    errors: [404],
+    run: ({ params, request }, parts: ModelParts) =>
+      removeModel(parts, readProtein(parts, params.accession, request)),
+  }),
+  operation("GET /api/scoring/proteins/:accession/model/file", {
+    access: "public",
+    params: ofProtein.params,
+    operationId: "getModelFileOfProtein",
+    summary: "Get the file of the structure model of a protein",
+    formats: FILES,
+    errors: [404],
+    run: ({ params, request }, parts: ModelParts) =>
+      modelFile(parts, readProtein(parts, params.accession, request)),
+  }),
 ];
+
+async function addModel(
+  { models, requireWritable, identifyClient }: ModelParts,
+  of: ModelQuery,
+  name: string,
+  request: Request,
+) {
+  requireWritable();
+  const file = await readBytes(request, MAX_MODEL);
+  return { model: await models.add(of, { name, file, client: identifyClient(request) }), problem: null };
+}
+
+function removeModel({ models }: ModelParts, of: ModelQuery) {
+  models.remove(of);
+  return models.show(of);
+}
+
+async function modelFile({ models }: ModelParts, of: ModelQuery): Promise<Response> {
+  const { bytes, format } = await models.file(of);
+  return new Response(paced(bytes), { headers: { ...NO_STORE, "Content-Type": TYPES[format] } });
+}
 
 /** @throws Problem forbidden, unknown_job */
 const requireJobOwner = ({ handlers, ownership }: ModelParts, request: Request, id: string): void =>
@@ -108,5 +177,24 @@ function readQuery({ handlers, corpus }: ModelParts, job: string): ModelQuery {
   const request = handlers.requireRequest(job);
   const { accession } = readHeader(request.identifier);
   const known = identify(corpus, request)?.accession;
-  return { job, sequence: request.query.toUpperCase(), accessions: known ? [known, accession] : [accession] };
+  const accessions = known ? [known, accession] : [accession];
+  return { owners: [handlers.readOwner(job)], sequence: request.query.toUpperCase(), accessions };
+}
+
+/** @throws Problem not_found */
+const readProtein = ({ corpus, ownership }: ModelParts, accession: string, request: Request): ModelQuery => ({
+  owners: ownership.identify(request).keys,
+  sequence: requireSequence(corpus(), accession).sequence,
+  accessions: [accession],
+});
+
+/** The key of the caller that keeps a model: the account's, or one with a job of the protein. @throws Problem forbidden */
+function requireKeeper({ jobsOfProtein }: ModelParts, { owners, sequence }: ModelQuery): string {
+  const isKeeper = (owner: string): boolean =>
+    owner.startsWith("user ") || jobsOfProtein({ owner, sequence, limit: 1 }).length > 0;
+  const keeper = owners.find(isKeeper);
+  if (keeper !== undefined) return keeper;
+  const text =
+    "Sign in, or score the protein first: without an account, a model is kept as long as your results.";
+  throw new Problem("forbidden", text);
 }

@@ -1,12 +1,11 @@
-import { type Corpus, decode, predictDisorder } from "../../motif/index.ts";
+import { type Corpus, encode, predictDisorder } from "../../motif/index.ts";
 import type { Ownership } from "../../accounts/owner.ts";
 import { timestamp, timestampOrNull } from "../../platform/clock.ts";
 import { operation } from "../../platform/operation.ts";
-import { Problem } from "../../problem.ts";
 import type { Corpora } from "../corpus/corpus.ts";
-import { findProteins, summarize } from "../corpus/find-proteins.ts";
+import { findProteins, requireSequence, summarize } from "../corpus/find-proteins.ts";
 import { featureFilesIn, type FeatureSource, findQueryFeatures } from "../features/annotation.ts";
-import type { ProteinJob } from "../jobs/job-records.ts";
+import type { JobsOfProtein } from "../jobs/job-records.ts";
 import { patternName } from "../table/match-row.ts";
 import { ProteinDetailsSchema, ProteinParameters, ProteinsSchema } from "./protein-schemas.ts";
 
@@ -16,7 +15,7 @@ interface ProteinParts {
   corpus: () => Corpus;
   featureSource: () => FeatureSource;
   ownership: Ownership;
-  jobsOfProtein: (of: { sequence: string; owner: string; limit: number }) => ProteinJob[];
+  jobsOfProtein: JobsOfProtein;
 }
 
 /** Results of a protein that are listed, and motifs of each that are named. */
@@ -45,13 +44,10 @@ export const proteinOperations = [
     errors: [404],
     run({ params: { accession }, request }, parts: ProteinParts) {
       const corpus = parts.corpus();
-      const index = corpus.findAccession(accession);
-      if (index < 0) throw new Problem("not_found", "The corpus in use has no protein with this accession.");
-      const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
-      const sequence = decode(residues);
-      const { disorder, order } = predictDisorder(residues);
+      const { index, sequence } = requireSequence(corpus, accession);
+      const { disorder, order } = predictDisorder(encode(sequence));
       const files = featureFilesIn(parts.featureSource().dataDirectory);
-      const { features, flagged } = findQueryFeatures(files, sequence, accession);
+      const { features } = findQueryFeatures(files, sequence, accession);
       const { name, hash, sequences, residues: total } = parts.corpora.active()!;
       return {
         protein: summarize(corpus, index),
@@ -60,7 +56,6 @@ export const proteinOperations = [
         disorder: Array.from(disorder, twoDecimals),
         order: Array.from(order, twoDecimals),
         features,
-        flagged,
         ...listResults(parts, sequence, request),
       };
     },
@@ -83,7 +78,6 @@ function listResults({ ownership, jobsOfProtein }: ProteinParts, sequence: strin
       id,
       state,
       submitted: timestamp(times.submitted),
-      ended: timestampOrNull(times.ended),
       expires: timestampOrNull(times.expires),
       motifs: asked.patterns.slice(0, MAX_MOTIFS).map(patternName),
       motifCount: asked.patterns.length,

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { nullable } from "../../platform/schema.ts";
 import { FeaturesSchema } from "../features/feature-schemas.ts";
 import {
   CorpusSchema,
@@ -9,7 +10,7 @@ import {
   ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
-import { JobSchema, uuid } from "./json-schemas.ts";
+import { instant, JobSchema, uuid } from "./json-schemas.ts";
 
 /** Maximum number of proteins of one search. */
 export const MAX_PROTEINS = 100;
@@ -33,15 +34,13 @@ export const ProteinDetailsSchema = object(
     disorder: list(fraction("Disorder."), "Predicted disorder per residue."),
     order: list(fraction("Order."), "Predicted pLDDT / 100 per residue."),
     features: FeaturesSchema.properties.features,
-    flagged: FeaturesSchema.properties.flagged,
     results: list(
       object(
         {
           id: uuid("The job."),
           state: JobSchema.properties.state,
-          submitted: JobSchema.properties.submitted,
-          ended: JobSchema.properties.ended,
-          expires: JobSchema.properties.expires,
+          submitted: instant("When it was accepted."),
+          expires: nullable(instant("When its result is removed; null for never, and before its end.")),
           motifs: list(text("A motif."), "The first of its motifs."),
           motifCount: count("Its motifs."),
           variant: JobSchema.properties.variant,

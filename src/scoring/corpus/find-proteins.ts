@@ -6,13 +6,23 @@ import {
   proteinsNamed,
   searchNames,
 } from "../../motif/index.ts";
-import { nearest } from "../../problem.ts";
+import { nearest, Problem } from "../../problem.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 
 /** A protein of a corpus by its place in it. */
 export function summarize(corpus: Corpus, index: number): ProteinObject {
   const length = corpus.offsets[index + 1] - corpus.offsets[index];
   return toProteinObject({ ...corpus.identity(index), length });
+}
+
+/** A protein by its accession: its index and its residues. @throws Problem not_found */
+export function requireSequence(
+  { findAccession, residues, offsets }: Corpus,
+  accession: string,
+): { index: number; sequence: string } {
+  const index = findAccession(accession);
+  if (index < 0) throw new Problem("not_found", "The corpus in use has no protein with this accession.");
+  return { index, sequence: decode(residues.subarray(offsets[index], offsets[index + 1])) };
 }
 
 /** Near misses that are offered. */

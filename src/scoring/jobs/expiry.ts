@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
+import { IS_OF_PROTEIN } from "./job-records.ts";
 import { transitionSql, type State } from "./job.ts";
 
 const EXPIRE = transitionSql("expire");
@@ -14,18 +15,23 @@ const IS_WATCHED =
 const BATCH = 200;
 
 /**
- * Expires due jobs, at most one batch: request, result and structure model are deleted, the row stays, so that its identifier remains
- * known. A result is deleted with its last job.
+ * Expires due jobs, at most one batch: request and result are deleted, the row stays, so that its identifier remains known. A result is
+ * deleted with its last job, and the structure model of a protein with the last job of an owner without an account.
  * @returns number of expired jobs
  */
 export function expireJobs(database: Database, now: number): number {
   const due = database.query(
-    `SELECT rid, state, ended, expires, result FROM job WHERE expires <= ? AND ${EXPIRE.where} AND NOT ${IS_WATCHED} ORDER BY expires LIMIT ${BATCH}`,
+    `SELECT rid, state, ended, expires, result, coalesce(owner, client) AS owner, upper(json_extract(request, '$.query')) AS sequence
+     FROM job WHERE expires <= ? AND ${EXPIRE.where} AND NOT ${IS_WATCHED} ORDER BY expires LIMIT ${BATCH}`,
   );
   const expire = database.query(
     `UPDATE job SET ${EXPIRE.set}, request = NULL, idempotency_key = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
   );
-  const deleteModel = database.query("DELETE FROM job_model WHERE job = ?");
+  // Without an account, a model is kept as long as the jobs of its protein.
+  const deleteModel = database.query(
+    `DELETE FROM protein_model WHERE owner = $owner AND owner NOT LIKE 'user %' AND sequence = $sequence
+       AND NOT EXISTS (SELECT 1 FROM job WHERE ${IS_OF_PROTEIN})`,
+  );
   const deleteResult = database.query(
     "DELETE FROM result WHERE rid = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE result = ?1)",
   );
@@ -33,8 +39,9 @@ export function expireJobs(database: Database, now: number): number {
     .transaction(() => {
       const jobs = due.all(now) as Due[];
       for (const job of jobs) {
-        expire.run(failureText(job), job.rid);
-        deleteModel.run(job.rid);
+        const { rid, owner, sequence } = job;
+        expire.run(failureText(job), rid);
+        deleteModel.run({ owner, sequence });
       }
       for (const result of new Set(jobs.map((job) => job.result)))
         if (result !== null) deleteResult.run(result);
@@ -49,6 +56,8 @@ interface Due {
   ended: number;
   expires: number;
   result: number | null;
+  owner: string;
+  sequence: string;
 }
 
 function failureText({ state, ended, expires }: Due): string {

@@ -30,24 +30,22 @@ export interface ProteinJob extends Pick<JobView, "id" | "state" | "submitted" |
   result: number | null;
 }
 
-/** The beginning of a query, by which the index `job_protein` finds it. */
-const INDEXED = 32;
+/** True for a job of $owner with the query $sequence that has not expired; the index `job_protein` has beginnings of queries. */
+export const IS_OF_PROTEIN = `request IS NOT NULL AND coalesce(owner, client) = $owner
+  AND upper(substr(json_extract(request, '$.query'), 1, 32)) = substr($sequence, 1, 32)
+  AND upper(json_extract(request, '$.query')) = $sequence`;
 
 /** The newest jobs of one owner whose query has this sequence and that have not expired. */
-export function jobsOfProtein(
-  database: Database,
-  { sequence, owner, limit }: { sequence: string; owner: string; limit: number },
-): ProteinJob[] {
-  const found = database
-    .query(
-      `SELECT id, state, submitted, ended, expires, result, request FROM job
-       WHERE request IS NOT NULL AND coalesce(owner, client) = ?
-         AND upper(substr(json_extract(request, '$.query'), 1, ${INDEXED})) = ?
-         AND upper(json_extract(request, '$.query')) = ?
-       ORDER BY rid DESC LIMIT ?`,
-    )
-    .all(owner, sequence.slice(0, INDEXED), sequence, limit) as (Omit<ProteinJob, "request"> & {
-    request: string;
-  })[];
-  return found.map((job) => Object.assign(job, { request: JSON.parse(job.request) as JobRequest }));
-}
+export type JobsOfProtein = (of: { sequence: string; owner: string; limit: number }) => ProteinJob[];
+
+export const jobsOfProtein =
+  (database: Database): JobsOfProtein =>
+  (of) => {
+    const found = database
+      .query(
+        `SELECT id, state, submitted, ended, expires, result, request FROM job WHERE ${IS_OF_PROTEIN}
+       ORDER BY rid DESC LIMIT $limit`,
+      )
+      .all(of) as (Omit<ProteinJob, "request"> & { request: string })[];
+    return found.map((job) => Object.assign(job, { request: JSON.parse(job.request) as JobRequest }));
+  };

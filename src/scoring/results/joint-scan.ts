@@ -18,7 +18,7 @@ import { MATCH_TABLES } from "../table/match-tables.ts";
 import { joinProvenance, type Provenance, withView } from "../table/provenance.ts";
 import type { TablePart } from "../table/rows.ts";
 import { type TableView, viewRows } from "../table/view.ts";
-import { countTested, rankScan, SCAN_MATCH, type ScanMatch, scanMatch, scanWarnings } from "./scan.ts";
+import { countTested, rankScan, type ScanMatch, scanMatch, ScanMatchSchema, scanWarnings } from "./scan.ts";
 
 const JointProteinSchema = object(
   {
@@ -36,18 +36,13 @@ const JointProteinSchema = object(
 
 type JointMatch = ScanMatch & { of: number };
 
-const JointMatchSchema = object(
-  { of: count("Index of the protein, from 0."), ...SCAN_MATCH },
-  "A match; group and isBest refer to matches of one protein.",
-);
-
 export const JointScanSchema = object(
   {
     provenance: Type.Optional(ProvenanceSchema),
     tested: count("Number of matches with a P value in all proteins, over which q-values are computed."),
     proteins: list(JointProteinSchema, "Proteins in the order of the request."),
     matches: list(
-      Type.Unsafe<JointMatch>(JointMatchSchema),
+      Type.Unsafe<JointMatch>(ScanMatchSchema),
       "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
     ),
   },

@@ -29,15 +29,20 @@ import { matchProperties } from "./table-schemas.ts";
 
 const { scan: SCAN_TABLE } = MATCH_TABLES;
 
-/** Members of a match in scans, whose types are those of rows. */
-export const SCAN_MATCH: Record<string, TSchema> = {
-  ...matchProperties(SCAN_TABLE),
-  contributions: Type.Optional(ContributionsSchema),
-  notes: nullable(NotesSchema),
-};
-
 /** A match with its number in the result. */
 export type ScanMatch = MatchRow & { number: number };
+
+/** A match in scans of one protein or several; the types of its members are those of rows. */
+export const ScanMatchSchema = object(
+  {
+    of: Type.Optional(count("Of several jobs: index of the protein, from 0.")),
+    ...matchProperties(SCAN_TABLE),
+    contributions: Type.Optional(ContributionsSchema),
+    notes: nullable(NotesSchema),
+  } as Record<string, TSchema>,
+  "A match; group and isBest refer to matches of its protein.",
+  "ScanMatch",
+);
 
 export const ScanSchema = object(
   {
@@ -52,7 +57,7 @@ export const ScanSchema = object(
     tested: count("Number of matches with a P value, over which q-values are computed."),
     disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
     matches: list(
-      Type.Unsafe<ScanMatch>(object(SCAN_MATCH, "A match.")),
+      Type.Unsafe<ScanMatch>(ScanMatchSchema),
       "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
     ),
     warnings: list(text("A caveat."), caveats("the scan")),

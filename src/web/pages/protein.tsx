@@ -10,6 +10,7 @@ import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { useSession } from "../session.ts";
 import { GeneRecords } from "../inventory/gene-records.tsx";
 import { ApiError } from "../request.ts";
 import { CladeView } from "../score/clade-view.tsx";
@@ -20,7 +21,7 @@ import { ProteinAnswer, ProteinMatches } from "../score/protein-matches.tsx";
 import { ProteinRecent } from "../score/protein-recent.tsx";
 import { findProteins, ProteinList } from "../score/protein-search.tsx";
 import type { NumberedMatch, Result } from "../score/result.ts";
-import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
+import { modelOfProtein, readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { parseSpan } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { Variants } from "../score/variants.tsx";
@@ -74,11 +75,15 @@ const Facts = ({ of: { protein, corpus } }: { of: Protein }) => (
   </>
 );
 
+const NO_VALUES: (number | null)[] = [];
+
 function ProteinView({ of }: { of: Protein }) {
   const [query] = useQuery();
   const scored = useScored(of, query.get("match"));
   const { jobs, matches, byJob, selected, shown, error } = scored;
-  const structure = useStructure(selected?.job ?? null);
+  const session = useSession();
+  const source = modelOfProtein(of.protein.accession);
+  const structure = useStructure(source);
   const position = usePosition(of.protein.length, (residue) => {
     const here = matches?.filter(({ start, end }) => start <= residue && residue <= end) ?? [];
     return here.length === 0 || here.includes(selected!) ? {} : { match: here[0].key };
@@ -98,15 +103,13 @@ function ProteinView({ of }: { of: Protein }) {
             <ProteinRecent {...{ of, byJob }} />
           </div>
           <div class="stack">
-            {selected && shown && (
-              <Structure
-                key={selected.job}
-                job={{ id: selected.job, mayChange: true }}
-                of={structure}
-                result={shown.result}
-                match={shown.match}
-              />
-            )}
+            <Structure
+              of={structure}
+              source={source}
+              mayChange={session != null || of.results.length > 0}
+              conservation={shown?.result.alignment.conservation ?? NO_VALUES}
+              match={selected}
+            />
             {jobs.length > 0 && <Variants job={{ id: jobs[0].id, variant: null }} />}
             <GeneRecords gene={of.protein.gene} />
             {of.features.length === 0 && <NoFeatures />}
@@ -145,7 +148,7 @@ function ProteinPicture(props: {
         query: sequence,
         disorder,
         order,
-        conservation: result?.alignment.conservation ?? [],
+        conservation: result?.alignment.conservation ?? NO_VALUES,
       },
     }),
     [of, result],

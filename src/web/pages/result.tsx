@@ -30,7 +30,7 @@ import { alignmentText } from "../score/alignment-field.tsx";
 import { makeRequest, ScoreAgainDialog } from "../score/score-again.tsx";
 import { PositionProvider, usePosition } from "../score/position.ts";
 import { centred, contains, countResidues, parseSpan, type Span } from "../score/track-geometry.ts";
-import { readPLddt, Structure, useStructure } from "../score/structure.tsx";
+import { modelOfJob, readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { QueryWarning } from "../score/query-warning.tsx";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { Variants } from "../score/variants.tsx";
@@ -182,7 +182,8 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
     const next = at < 0 ? undefined : view.rows[at + step];
     return next && (() => select(next.number!));
   };
-  const structure = useStructure(job.id);
+  const source = modelOfJob(job.id);
+  const structure = useStructure(source);
   const fileName = makeFileName(result);
   const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
@@ -229,7 +230,12 @@ function ResultView({ job, result }: { job: Job; result: Result }) {
             <HomologTable key={match.number} {...{ result, match }} />
           </>
         )}
-        <Structure of={structure} {...{ job, result, match }} />
+        <Structure
+          of={structure}
+          {...{ source, match }}
+          mayChange={job.mayChange}
+          conservation={result.alignment.conservation}
+        />
         {result.homologs.length > 0 && job.variant === null && <ScoreAgainDialog {...{ job, result }} />}
         <HowToCite of={citedIn(result)} motifs={result.patterns.flatMap(({ name }) => name ?? [])} />
         <div class="stack screen">

@@ -1,6 +1,6 @@
 import type { StructureModel } from "../../scoring/index.ts";
 
-interface Place {
+export interface Place {
   start: number;
   end: number;
 }

@@ -8,9 +8,7 @@ import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { call, callForResponse } from "../request.ts";
-import type { Job } from "./job.ts";
 import { useSharedPosition } from "./position.ts";
-import type { NumberedMatch, Result } from "./result.ts";
 import {
   MATCH_COLOUR,
   openStructure,
@@ -21,25 +19,64 @@ import {
   type StructureView,
 } from "./structure-viewer.ts";
 import type { Span } from "./track-geometry.ts";
-import { describeMatch, describeModel } from "./structure-words.ts";
+import { describeMatch, describeModel, type Place } from "./structure-words.ts";
 
-/** The structure model of a job's query. */
-export const useStructure = (job: string | null): Loadable<JobModel> =>
-  useLoaded(job, (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id: job! }, signal }));
+/** Reads and changes the structure model of a protein. */
+export interface ModelSource {
+  /** Identifies the protein. */
+  key: string;
+  read: (signal: AbortSignal) => Promise<JobModel>;
+  readFile: (signal: AbortSignal) => Promise<Response>;
+  add: (file: File) => Promise<JobModel>;
+  remove: () => Promise<JobModel>;
+}
+
+const upload = (file: File) => ({
+  body: file,
+  query: { name: file.name.slice(0, 200) },
+  headers: { "Content-Type": "application/octet-stream" },
+});
+
+/** The model of a job's query, as the owner of the job has it. */
+export const modelOfJob = (id: string): ModelSource => ({
+  key: id,
+  read: (signal) => call("GET /api/scoring/jobs/:id/model", { params: { id }, signal }),
+  readFile: (signal) => callForResponse("GET /api/scoring/jobs/:id/model/file", { params: { id }, signal }),
+  add: (file) => call("PUT /api/scoring/jobs/:id/model", { params: { id }, ...upload(file) }),
+  remove: () => call("DELETE /api/scoring/jobs/:id/model", { params: { id } }),
+});
+
+/** The reader's model of a protein of the corpus. */
+export function modelOfProtein(accession: string): ModelSource {
+  const params = { accession };
+  return {
+    key: accession,
+    read: (signal) => call("GET /api/scoring/proteins/:accession/model", { params, signal }),
+    readFile: (signal) =>
+      callForResponse("GET /api/scoring/proteins/:accession/model/file", { params, signal }),
+    add: (file) => call("PUT /api/scoring/proteins/:accession/model", { params, ...upload(file) }),
+    remove: () => call("DELETE /api/scoring/proteins/:accession/model", { params }),
+  };
+}
+
+export const useStructure = (source: ModelSource): Loadable<JobModel> => useLoaded(source.key, source.read);
 
 /** Confidences of a predicted model. */
 export const readPLddt = ({ value }: Loadable<JobModel>): StructureModel["pLddt"] =>
   value?.model?.pLddt ?? null;
 
 interface StructureProps {
-  job: Pick<Job, "id" | "mayChange">;
+  source: ModelSource;
   of: Loadable<JobModel>;
-  result: Result;
-  match: NumberedMatch | undefined;
+  /** True if the reader may add and remove a model. */
+  mayChange: boolean;
+  /** Of each residue, for the colours. */
+  conservation: readonly (number | null)[];
+  match: Place | undefined;
 }
 
-/** The structure model: a description, and on request 3D; or a form for the owner of the job to add one. */
-export function Structure({ job: { id: job, mayChange }, of, result, match }: StructureProps) {
+/** The structure model: a description, and on request 3D; or a form for its owner to add one. */
+export function Structure({ source, mayChange, of, conservation, match }: StructureProps) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const model = of.value?.model ?? null;
@@ -56,19 +93,8 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
       setBusy(false);
     }
   };
-  const add = (file: File): Promise<void> =>
-    change(
-      () =>
-        call("PUT /api/scoring/jobs/:id/model", {
-          params: { id: job },
-          body: file,
-          query: { name: file.name.slice(0, 200) },
-          headers: { "Content-Type": "application/octet-stream" },
-        }),
-      `Added ${file.name}`,
-    );
-  const remove = (): Promise<void> =>
-    change(() => call("DELETE /api/scoring/jobs/:id/model", { params: { id: job } }), "Removed the model");
+  const add = (file: File): Promise<void> => change(() => source.add(file), `Added ${file.name}`);
+  const remove = (): Promise<void> => change(source.remove, "Removed the model");
   return (
     <Card
       title="Structure"
@@ -87,7 +113,7 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
               busy={isBusy}
               onChoose={([file]) => void (file && add(file))}
             >
-              {model === null ? "Choose a model" : "Choose another model"}
+              {model === null ? "Choose a model" : "Replace"}
             </FileButton>
           </>
         )
@@ -98,12 +124,12 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
         {of.error !== undefined && <ErrorBanner error={of.error} retry={of.reload} />}
         {of.value?.problem && <Banner tone="warn">{of.value.problem}</Banner>}
         {model ? (
-          <ModelView key={`${model.name} ${model.chain}`} {...{ job, model, result, match }} />
+          <ModelView key={`${model.name} ${model.chain}`} {...{ source, model, conservation, match }} />
         ) : (
           <p>
             {mayChange
-              ? "No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental, up to 10 MB; it may be compressed with gzip."
-              : "No model. Only the person who scored this protein can add one."}
+              ? "No model yet. Choose an mmCIF or PDB file of this protein, predicted (AlphaFold) or experimental, up to 10 MB; it may be compressed with gzip. All your scores of this protein show it."
+              : "No model. Score this protein, or sign in, to add one to its page."}
           </p>
         )}
       </div>
@@ -112,10 +138,10 @@ export function Structure({ job: { id: job, mayChange }, of, result, match }: St
 }
 
 interface ModelProps {
-  job: string;
+  source: ModelSource;
   model: StructureModel;
-  result: Result;
-  match: NumberedMatch | undefined;
+  conservation: readonly (number | null)[];
+  match: Place | undefined;
 }
 
 /** The model in words, and in 3D on request. */
@@ -156,16 +182,16 @@ const KEYS: Readonly<Record<string, (view: StructureView) => void>> = {
   "0": (view) => view.showAll(),
 };
 
-function Viewer({ job, model, result, match }: ModelProps) {
+function Viewer({ source, model, conservation, match }: ModelProps) {
   const box = useRef<HTMLDivElement>(null);
   const position = useSharedPosition();
-  const { view, error } = useView(box, job, model);
+  const { view, error } = useView(box, source, model);
   const [paint, setPaint] = useState<Paint>("conservation");
   const span = match && { from: match.start, to: match.end };
   useEffect(() => {
-    const values = paint === "confidence" ? (model.pLddt ?? []) : result.alignment.conservation;
+    const values = paint === "confidence" ? (model.pLddt ?? []) : conservation;
     view?.paint(paint, values, span);
-  }, [view, paint, match?.number]);
+  }, [view, paint, conservation, match?.start, match?.end]);
   useEffect(() => {
     let drawn = 0;
     const mark = (): void => {
@@ -227,7 +253,7 @@ function Viewer({ job, model, result, match }: ModelProps) {
 }
 
 /** Loads file and viewer, and follows the size of the box and the theme. */
-function useView(box: { current: HTMLDivElement | null }, job: string, model: StructureModel) {
+function useView(box: { current: HTMLDivElement | null }, source: ModelSource, model: StructureModel) {
   const [state, setState] = useState<{ view: StructureView | null; error?: unknown }>({ view: null });
   const position = useSharedPosition();
   useEffect(() => {
@@ -236,10 +262,7 @@ function useView(box: { current: HTMLDivElement | null }, job: string, model: St
     const stop = new AbortController();
     let view: StructureView | undefined;
     const open = async (): Promise<void> => {
-      const response = await callForResponse("GET /api/scoring/jobs/:id/model/file", {
-        params: { id: job },
-        signal: stop.signal,
-      });
+      const response = await source.readFile(stop.signal);
       const file = await response.text();
       view = await openStructure(element, file, model, background(), {
         onPoint: (residue) => position.point(residue),

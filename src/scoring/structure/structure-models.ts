@@ -16,16 +16,20 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A model as it is stored: uploaded, or in the folder. */
 interface StoredModel {
+  rid: number;
   name: string;
   /** A StructureModel as JSON; null if a former version stored it. */
   description: string | null;
   content: Bytes;
 }
 
-/** The query of a job: its sequence, and the accessions under which the folder may have its model. */
+/** A protein whose model is wanted. */
 export interface ModelQuery {
-  job: string;
+  /** Keys of the owners whose models count. */
+  owners: readonly string[];
+  /** Residues in upper case. */
   sequence: string;
+  /** Accessions under which the folder may have the model. */
   accessions: readonly string[];
 }
 
@@ -43,10 +47,14 @@ const thread = new ThreadQueue<ModelTask, DescribedModel>({
   busy: `${MAX_WAITING} structure models wait to be read. Try again later.`,
 });
 
-const JOB = "job = (SELECT rid FROM job WHERE id = ?)";
+const IS_WANTED = "sequence = ? AND owner IN (SELECT value FROM json_each(?))";
+const keyOf = ({ sequence, owners }: ModelQuery): [string, string] => [sequence, JSON.stringify(owners)];
 
-/** Structure models: of jobs in the database, and of accessions in the folder `models/` of the data directory. */
-export class JobModels {
+/**
+ * Structure models: of the proteins of owners in the database, so that all jobs of a sequence have them, and of accessions in
+ * the folder `models/` of the data directory.
+ */
+export class StructureModels {
   readonly #folder: string;
   readonly #storage: AnonymousStorage;
   /** Models of the folder by path, state of the file and query, the most recently used last. */
@@ -61,44 +69,47 @@ export class JobModels {
     this.#storage = new AnonymousStorage(database);
   }
 
-  /** @throws Problem invalid_request, too_large for a file that is no model of the query; quota_exceeded, busy */
-  async add({ job, sequence }: ModelQuery, name: string, file: Uint8Array): Promise<StructureModel> {
-    this.#requireRoom(job, 0);
+  /**
+   * Adds the model of a protein to its first owner; it replaces an earlier one.
+   * @param client whose storage it takes
+   * @throws Problem invalid_request, too_large for a file that is no model of the protein; quota_exceeded, busy
+   */
+  async add(
+    { owners: [owner], sequence }: ModelQuery,
+    { name, file, client }: { name: string; file: Uint8Array; client: string },
+  ): Promise<StructureModel> {
+    this.#requireRoom(client, 0);
     const { description, content } = await thread.run({ file, name, source: "upload", sequence });
     this.database
       .transaction(() => {
-        this.#requireRoom(job, content.length);
+        // The storage of the client has room for a model only without the one that it replaces.
+        this.remove({ owners: [owner], sequence, accessions: [] });
+        this.#requireRoom(client, content.length);
         this.database
           .query(
-            `INSERT INTO job_model (job, name, content, added, description) SELECT rid, ?, ?, ?, ? FROM job WHERE id = ? AND request IS NOT NULL
-             ON CONFLICT (job) DO UPDATE SET name = excluded.name, content = excluded.content, added = excluded.added, description = excluded.description`,
+            "INSERT INTO protein_model (owner, sequence, client, name, content, added, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
           )
-          .run(name, content, this.clock.now(), description, job);
+          .run(owner, sequence, client, name, content, this.clock.now(), description);
       })
       .immediate();
     return JSON.parse(description) as StructureModel;
   }
 
   /** @throws Problem quota_exceeded */
-  #requireRoom(job: string, bytes: number): void {
-    const { client, replaced } = this.database
-      .query(
-        "SELECT client, coalesce(octet_length(content), 0) AS replaced FROM job LEFT JOIN job_model ON job = rid WHERE id = ?",
-      )
-      .get(job) as { client: string; replaced: number };
-    const problem = this.#storage.problem("models", client, bytes - replaced);
+  #requireRoom(client: string, bytes: number): void {
+    const problem = this.#storage.problem("models", client, bytes);
     if (problem) throw problem;
   }
 
-  remove(job: string): void {
-    this.database.query(`DELETE FROM job_model WHERE ${JOB}`).run(job);
+  remove(of: ModelQuery): void {
+    this.database.query(`DELETE FROM protein_model WHERE ${IS_WANTED}`).run(...keyOf(of));
   }
 
   /** The uploaded model, else the one in the folder. @throws Problem busy */
   async show(query: ModelQuery): Promise<JobModel> {
     const path = this.#findFile(query);
     try {
-      const description = this.#readDescription(query.job) ?? (await this.#find(query, path))?.description;
+      const description = this.#readDescription(query) ?? (await this.#find(query, path))?.description;
       const model = description ? (JSON.parse(description) as StructureModel) : null;
       return { model, problem: null };
     } catch (error) {
@@ -111,27 +122,30 @@ export class JobModels {
   async file(query: ModelQuery): Promise<{ bytes: Bytes; format: ModelFormat }> {
     checkRoom(MAX_MODEL);
     const found = await this.#find(query, this.#findFile(query));
-    if (!found) throw new Problem("not_found", "The job has no structure model.");
+    if (!found) throw new Problem("not_found", "There is no structure model of the protein.");
     const { format } = JSON.parse(found.description!) as StructureModel;
-    return { bytes: unpackedContent(found.content, query.job), format };
+    return { bytes: unpackedContent(found.content), format };
   }
 
-  #readDescription(job: string): string | null {
-    const sql = `SELECT description FROM job_model WHERE ${JOB}`;
-    const row = this.database.query(sql).get(job) as Pick<StoredModel, "description"> | null;
+  #readDescription(of: ModelQuery): string | null {
+    const sql = `SELECT description FROM protein_model WHERE ${IS_WANTED} ORDER BY added DESC`;
+    const row = this.database.query(sql).get(...keyOf(of)) as Pick<StoredModel, "description"> | null;
     return row?.description ?? null;
   }
 
   /** @param path of a file in the folder */
-  async #find({ job, sequence }: ModelQuery, path: string | undefined): Promise<DescribedModel | null> {
-    const sql = `SELECT name, description, content FROM job_model WHERE ${JOB}`;
-    const stored = this.database.query(sql).get(job) as StoredModel | null;
+  async #find(of: ModelQuery, path: string | undefined): Promise<DescribedModel | null> {
+    const { sequence } = of;
+    const sql = `SELECT rid, name, description, content FROM protein_model WHERE ${IS_WANTED} ORDER BY added DESC`;
+    const stored = this.database.query(sql).get(...keyOf(of)) as StoredModel | null;
     if (!stored) return path === undefined ? null : this.#inFolder(path, sequence);
-    const { name, content, description } = stored;
+    const { rid, name, content, description } = stored;
     if (description !== null) return { description, content };
-    const file = unpackedContent(content, job);
+    const file = unpackedContent(content);
     const described = await thread.run({ file, name, source: "upload", sequence });
-    this.database.query(`UPDATE job_model SET description = ? WHERE ${JOB}`).run(described.description, job);
+    this.database
+      .query("UPDATE protein_model SET description = ? WHERE rid = ?")
+      .run(described.description, rid);
     return described;
   }
 
@@ -156,11 +170,11 @@ export class JobModels {
 }
 
 /** @throws Problem content_damaged */
-function unpackedContent(content: Bytes, job: string): Bytes {
+function unpackedContent(content: Bytes): Bytes {
   try {
     return new Uint8Array(Bun.zstdDecompressSync(content));
   } catch (cause) {
-    const text = `The stored structure model of job ${job} is damaged. Upload it again.`;
+    const text = "The stored structure model is damaged. Upload it again.";
     throw new Problem("content_damaged", text, { cause });
   }
 }
