@@ -172,8 +172,9 @@ export function reportDifferences(call: Call, like: Like | null, now: Provenance
   return differences.length === 0 ? 0 : 1;
 }
 
-const queriesHash = ({ queries, queries_sha256 }: Provenance): string | undefined =>
-  queries_sha256 ?? (queries && hashQueries(queries));
+/** Undefined for searches of all proteins. */
+const queriesHash = ({ queries = [], queries_sha256 }: Provenance): string | undefined =>
+  queries_sha256 ?? (queries.length > 0 ? hashQueries(queries) : undefined);
 
 /** A member as text; several if the queries differ in it. */
 function printMember(of: Provenance, name: keyof Provenance): string {

@@ -1,4 +1,4 @@
-import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { type PatternRequest, SCORING_MODELS } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   buildFamilies,
@@ -23,14 +23,18 @@ import {
 } from "../scoring/index.ts";
 import type { TableRow } from "../scoring/table/match-row.ts";
 import type { Call, Command } from "./command.ts";
+import { EVIDENCE_FLAGS, readOptions, readView, viewFlags, warnWithoutFeatures } from "./filter-flags.ts";
 import {
-  EVIDENCE_FLAGS,
-  readEvidence,
-  readOptions,
-  readView,
-  viewFlags,
-  warnWithoutFeatures,
-} from "./filter-flags.ts";
+  chooseCorpus,
+  type Like,
+  LIKE_FLAGS,
+  likeEvidence,
+  likeModel,
+  likePatterns,
+  likeView,
+  readLike,
+  reportDifferences,
+} from "./like.ts";
 import { chooseFormat, matchTable, TABLE_TEXT } from "./match-table.ts";
 import { readText } from "./print-scored.ts";
 import { progressLine } from "./progress.ts";
@@ -80,7 +84,7 @@ export const proteome: Command = {
       flags: {
         "--pattern P": "A regular expression over residues.",
         "--class NAME": "A motif class by name or ELM identifier, instead of a pattern.",
-        ...CORPUS,
+        ...LIKE_FLAGS,
         ...SELECTION,
         ...EVIDENCE_FLAGS,
         ...viewFlags(TABLE),
@@ -104,9 +108,8 @@ export const proteome: Command = {
   },
 };
 
-function chooseCorpus(call: Call, { corpora }: Scoring): CorpusInfo {
-  const name = call.value("--corpus");
-  const corpus = name === undefined ? corpora.active() : corpora.find(name);
+function findCorpus(call: Call, scoring: Scoring, like: Like | null = null): CorpusInfo {
+  const corpus = chooseCorpus(call, scoring, like);
   if (!corpus) throw new Problem("not_found", "There is no corpus yet. Add one: labd corpus add FILE");
   return corpus;
 }
@@ -123,7 +126,7 @@ async function build(call: Call): Promise<void> {
   // Closed again before the work, so that a server can start meanwhile.
   const { plan, workers } = await withScoring(call, (scoring, _, config) => ({
     plan: planBuild({
-      corpus: chooseCorpus(call, scoring),
+      corpus: findCorpus(call, scoring),
       selection,
       shard,
       others: scoring.corpora.list(),
@@ -156,23 +159,43 @@ function announceBuild(
   return `${corpus.name}: families to compute: ${count(missing.length)}.${exist}${carried.join("")} Expected: about ${duration(seconds)} of processor time${onAll} and ${megabytes(bytes)} on disk.`;
 }
 
-async function search(call: Call): Promise<void> {
+/** The pattern that is given, else that of the file of --like. @throws Problem usage for several or none */
+function readPattern(call: Call, scoring: Scoring, like: Like | null): PatternRequest {
   const [patterns, motifClasses] = [call.values("--pattern"), call.values("--class")];
-  if (patterns.length + motifClasses.length !== 1)
-    throw new Problem("usage", `labd proteome search needs one --pattern or one --class. ${HELP}`);
-  const view = readView(call, TABLE, HELP);
-  const selection = await readSelection(call);
-  const model = (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0];
+  const isGiven = patterns.length + motifClasses.length > 0;
+  const found = isGiven ? scoring.readPatterns({ patterns, motifClasses }) : (likePatterns(like) ?? []);
+  if (found.length === 1) return found[0];
+  const source = like && !isGiven ? `--like ${like.file} has ${found.length} patterns: ` : "";
+  throw new Problem("usage", `${source}labd proteome search needs one --pattern or one --class. ${HELP}`);
+}
+
+/** The proteins that are given, else those of the file of --like. @throws Problem invalid_request if it has only their hash */
+async function readSearched(call: Call, like: Like | null) {
+  const { organism = like?.provenance.organism, names } = await readSelection(call);
+  if (like?.provenance.queries_sha256 !== undefined && names === undefined)
+    throw new Problem(
+      "invalid_request",
+      `--like ${like.file}: it does not list its proteins. Give them with --proteins.`,
+    );
+  return { organism, names };
+}
+
+async function search(call: Call): Promise<number> {
+  const like = await readLike(call);
+  const view = likeView(readView(call, TABLE, HELP), like);
+  const selection = await readSearched(call, like);
+  const model = likeModel(call, like);
+  const evidence = likeEvidence(call, like);
+  const options = readOptions(call, like?.provenance.options);
   const request = await withScoring(call, (scoring, _, { workers }) => {
-    const [pattern] = scoring.readPatterns({ patterns, motifClasses });
-    if (!pattern) throw new Problem("usage", `The pattern is empty. ${HELP}`);
-    const corpus = chooseCorpus(call, scoring);
+    const pattern = readPattern(call, scoring, like);
+    const corpus = findCorpus(call, scoring, like);
     warnWithoutFeatures(call, scoring, TABLE, view);
     const source = { ...scoring.featureSource(), corpusPath: corpus.path };
-    const found = scoring.knowledge.forProteome(pattern, readEvidence(call), corpus.hash);
+    const found = scoring.knowledge.forProteome(pattern, evidence, corpus.hash);
     const features = found.features && { ...found.features, dataDirectory: source.dataDirectory };
     const { classModel } = found;
-    return { corpus, pattern, model, ...readOptions(call), selection, workers, source, features, classModel };
+    return { corpus, pattern, model, ...options, selection, workers, source, features, classModel };
   });
   const progress = progressLine(call.streams.stderr);
   const table = await searchProteome(request, ({ searched, total }) =>
@@ -192,7 +215,8 @@ async function search(call: Call): Promise<void> {
     queries: selection.names,
     features: request.features,
     classModel: request.classModel,
-    ...readOptions(call),
+    evidence,
+    ...options,
   });
   await call.print(
     format === TABLE_TEXT
@@ -200,6 +224,7 @@ async function search(call: Call): Promise<void> {
       : await printProteome(format, rows, withView(provenance, view)),
   );
   call.warn(describeResult(table));
+  return reportDifferences(call, like, provenance);
 }
 
 /** `TP53 Homo sapiens P04637` */

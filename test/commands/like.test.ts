@@ -199,3 +199,45 @@ test.each(["tsv", "gff3", "json", "xlsx"])("labd scan --like gives the same scan
   const fewer = await call(["scan", "--like", path(`scan.${format}`), "--classes", "LIG_SH3_1"]);
   expect([fewer.code, fewer.stderr]).toEqual([1, expect.stringContaining("patterns: ")]);
 });
+
+test("labd proteome search --like gives the same search", async () => {
+  await call(["proteome", "build", "--corpus", "few"]);
+  const evidence = ["--ignore-features", "--prior", "0.02"];
+  const chosen = ["--corpus", "few", "--model", "discontinuous", "--order", "-cs", ...evidence];
+  const first = await call(["proteome", "search", "--pattern", "P..P", ...chosen]);
+  expect(comments(first.stdout)).toMatchObject({ ignored: '["features"]', order: "-cs" });
+  writeFileSync(path("proteome.tsv"), first.stdout);
+  const like = ["proteome", "search", "--like", path("proteome.tsv")];
+  const again = await call(like);
+  expect(again.stderr).toContain("Nothing on which the numbers depend differs");
+  expect([again.code, again.stdout]).toEqual([0, first.stdout]);
+  const other = await call([...like, "--pattern", "L..L"]);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("patterns: ")]);
+
+  writeFileSync(path("names.txt"), `${records[3].slice(1).split(/\s/, 1)[0]}\n`);
+  const few = await call([
+    "proteome",
+    "search",
+    "--pattern",
+    "P..P",
+    "--corpus",
+    "few",
+    "--proteins",
+    path("names.txt"),
+  ]);
+  writeFileSync(path("some.tsv"), few.stdout);
+  const some = ["proteome", "search", "--like", path("some.tsv")];
+  expect(await call(some)).toMatchObject({
+    code: 65,
+    stderr: expect.stringContaining("Give them with --proteins"),
+  });
+  const same = await call([...some, "--proteins", path("names.txt")]);
+  expect([same.code, same.stdout]).toEqual([0, few.stdout]);
+});
+
+test("a proteome search needs one pattern, also of the file of --like", async () => {
+  const scored = await call(["score", "--fasta", "-", "--pattern", "P..P", "--pattern", "L..L"], QUERIES);
+  writeFileSync(path("two.tsv"), scored.stdout);
+  const { code, stderr } = await call(["proteome", "search", "--like", path("two.tsv")]);
+  expect([code, stderr]).toEqual([64, expect.stringContaining("has 2 patterns")]);
+});

@@ -27,6 +27,16 @@ interface Question {
   classModels?: Readonly<Record<number, string>> | undefined;
 }
 
+interface Ignored {
+  ignoreFeatures?: true | undefined;
+  ignoreClassModels?: true | undefined;
+}
+
+const listIgnored = ({ ignoreFeatures, ignoreClassModels }: Ignored): string[] | undefined =>
+  ignoreFeatures || ignoreClassModels
+    ? [...(ignoreFeatures ? ["features"] : []), ...(ignoreClassModels ? ["class models"] : [])]
+    : undefined;
+
 /** A scoring that is described. */
 export interface ScoringRun {
   /** Milliseconds since 1970-01-01 UTC. */
@@ -34,7 +44,7 @@ export interface ScoringRun {
   options?: Partial<Options> | undefined;
   questions: readonly Question[];
   /** Evidence that is left out. */
-  evidence?: { ignoreFeatures?: true | undefined; ignoreClassModels?: true | undefined } | undefined;
+  evidence?: Ignored | undefined;
   /** Rows of an alignment from the user. */
   alignment?: readonly AlignedText[] | undefined;
 }
@@ -54,10 +64,6 @@ export function runProvenance({
   const changed = Object.entries(options).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[name as keyof Options]),
   );
-  const ignored = [
-    ...(evidence.ignoreFeatures ? ["features"] : []),
-    ...(evidence.ignoreClassModels ? ["class models"] : []),
-  ];
   // Queries from FASTA share one list.
   const lists = [...new Set(questions.map(({ patterns }) => patterns))];
   const areCommon = new Set(lists.map((patterns) => JSON.stringify(patterns))).size === 1;
@@ -81,7 +87,7 @@ export function runProvenance({
     variant: questions.length === 1 ? questions[0].variant : undefined,
     options: changed.length > 0 ? Object.fromEntries(changed) : undefined,
     class_models: hashModels(questions),
-    ignored: ignored.length > 0 ? ignored : undefined,
+    ignored: listIgnored(evidence),
     patterns: areCommon ? questions[0].patterns.map(record) : undefined,
     ...(residues > MAX_LISTED || JSON.stringify(queries).length > MAX_CHARACTERS
       ? { queries_count: queries.length, queries_sha256: hashQueries(queries) }
@@ -151,6 +157,7 @@ export const searchProvenance = ({
   features,
   classModel,
   prior,
+  evidence = {},
   ...source
 }: Omit<Source, "method"> & {
   at: number;
@@ -160,11 +167,13 @@ export const searchProvenance = ({
   features?: { hash: string } | undefined;
   classModel?: { hash: string } | undefined;
   prior?: number | undefined;
+  evidence?: Ignored;
 }): Provenance => ({
   ...fullProvenance({ labd: VERSION, date: printDay(at) }, { ...source, method: METHOD }),
   options: prior === undefined ? undefined : { prior },
   features_sha256: features?.hash,
   class_models: classModel && { [patternName(pattern)]: classModel.hash },
+  ignored: listIgnored(evidence),
   organism: organism ?? undefined,
   patterns: [record(pattern)],
   queries_sha256: queries === undefined ? undefined : hash("sha256", queries),
