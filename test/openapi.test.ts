@@ -211,6 +211,7 @@ const OTHER_STATUSES: Record<string, [status: number, reason: string]> = {
   addModelOfProtein: [400, "the file is no model"],
   getModelFileOfProtein: [404, "the protein has no model"],
   getClassModel: [404, "no instances are imported"],
+  scoreKnownInstances: [404, "no instances are imported"],
   cancelScoringBatch: [409, "the batch has ended"],
   cancelProteomeSearch: [409, "the search has ended"],
   cancelBuildOfFamilies: [409, "the build has ended"],

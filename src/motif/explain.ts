@@ -15,6 +15,44 @@ export function explain({ root }: Pattern): string {
   return words.length > MAX_LENGTH ? `${words.slice(0, MAX_LENGTH)} …` : words;
 }
 
+/**
+ * Positions of a pattern in order, for a picture: `[ST]`, `[^P]{2,3}`, `.{1,}`; null if it has alternatives or repeats of
+ * several residues. Ends of the protein are left out.
+ */
+export function listPositions({ root }: Pattern): string[] | null {
+  return positionsOf(root);
+}
+
+function positionsOf(node: Node): string[] | null {
+  switch (node.kind) {
+    case "set":
+      return [node.written];
+    case "start":
+    case "end":
+      return [];
+    case "group":
+      return positionsOf(node.child);
+    case "sequence": {
+      const items = node.items.map(positionsOf);
+      return items.includes(null) ? null : items.flatMap((item) => item!);
+    }
+    case "repeat":
+      return repeatedPosition(node);
+    default:
+      return null;
+  }
+}
+
+function repeatedPosition({ child, min, max }: RepeatNode): string[] | null {
+  const [only, ...others] = positionsOf(child) ?? [];
+  if (only === undefined || others.length > 0 || only.includes("{")) return null;
+  return [`${only}{${min}${min === max ? "" : `,${max === Infinity ? "" : max}`}}`];
+}
+
+/** The residues that a set lists or excludes; none of `.`. */
+const lettersOf = ({ form, written }: SetNode): string =>
+  form === "any" ? "" : [...written].filter((letter) => LETTERS.includes(letter)).join("");
+
 function phrase(node: Node): string {
   switch (node.kind) {
     case "set":
@@ -37,7 +75,7 @@ function phrase(node: Node): string {
 }
 
 function residue(node: SetNode): string {
-  const letters = [...node.written].filter((letter) => LETTERS.includes(letter));
+  const letters = [...lettersOf(node)];
   if (node.form === "any") return "any residue";
   if (node.form === "excluded") return `any residue but ${letters.join(" ")}`;
   return letters.length <= 2 ? letters.join(" or ") : `one of ${letters.join(" ")}`;

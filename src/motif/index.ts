@@ -67,7 +67,7 @@ export type { Options } from "./options.ts";
 export { parsePattern } from "./pattern.ts";
 export type { Dialect, Pattern } from "./pattern.ts";
 export { didYouMean, suggestPatterns } from "./pattern-suggestion.ts";
-export { explain } from "./explain.ts";
+export { explain, listPositions } from "./explain.ts";
 export { minBits } from "./information.ts";
 export { findMatches, lookaroundTable } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";

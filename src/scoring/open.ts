@@ -10,6 +10,7 @@ import { Problem } from "../problem.ts";
 import type { Ownership } from "../accounts/owner.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./jobs/handlers.ts";
 import { type PatternInput, readPatterns } from "./corpus/patterns.ts";
+import { classRoutes } from "./api/class-routes.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { batchRoutes } from "./api/batch-operations.ts";
 import { proteomeRoutes } from "./api/proteome-routes.ts";
@@ -409,39 +410,36 @@ function openRoutes(
     },
   } = options;
   services.tasks.addSource(jobTasks(options.database, services.handlers));
+  const client = new ProteomeSearchClient(options);
+  const own = new OwnSearches(services.tasks, makeComputations(client));
+  const { clock } = options;
+  const parts = { ...services, client, own, clock, identifyClient, requireWritable, ownership };
   const json = jsonRoutes({
-    ...services,
-    models: new StructureModels(options.database, options.clock, options.dataDirectory),
+    ...parts,
+    models: new StructureModels(options.database, clock, options.dataDirectory),
     jobsOfProtein: jobsOfProtein(options.database),
-    identifyClient,
     guards,
-    requireWritable,
-    ownership,
   });
   const soap = {
-    ...services,
+    ...parts,
     log,
     namespace,
     limits: { ...MESSAGE_LIMITS, bytes: maxMessageBytes },
     receiveTimeout: receiveTimeoutSeconds * 1000,
-    identifyClient,
     guards,
-    ownership,
     hasPublicUrl,
   };
-  const client = new ProteomeSearchClient(options);
-  const own = new OwnSearches(services.tasks, makeComputations(client));
-  const proteome = proteomeRoutes(
-    { ...services, client, identifyClient, clock: options.clock, own, requireWritable, ownership },
-    guards,
-  );
   const watched = openWatched(
     { ...options, identifyClient, guards },
     { ...services, openCorpus: services.corpus },
   );
-  const batches = batchRoutes({ ...services, ownership, identifyClient, requireWritable }, guards);
   return {
-    routes: soapRoutes(soap).use(json.routes).use(proteome).use(batches).use(watched.routes),
+    routes: soapRoutes(soap)
+      .use(json.routes)
+      .use(classRoutes(parts, guards))
+      .use(proteomeRoutes(parts, guards))
+      .use(batchRoutes(parts, guards))
+      .use(watched.routes),
     reject: soapRejection(soap),
     watched,
     notifyWatchers() {

@@ -6,6 +6,7 @@ import type { secondFactorOperations } from "../accounts/second-factor-routes.ts
 import type { administrationOperations } from "../operations/administration/administration-routes.ts";
 import type { reminderOperations } from "../reminders/reminder-routes.ts";
 import type { batchOperations } from "../scoring/api/batch-operations.ts";
+import type { classOperations } from "../scoring/api/class-routes.ts";
 import type { comparisonOperations } from "../scoring/api/comparison-routes.ts";
 import type { jobOperations, referenceOperations } from "../scoring/api/json-routes.ts";
 import type { modelOperations } from "../scoring/api/model-routes.ts";
@@ -22,6 +23,7 @@ type Declared = (
   | typeof administrationOperations
   | typeof auditOperations
   | typeof batchOperations
+  | typeof classOperations
   | typeof comparisonOperations
   | typeof identityOperations
   | typeof jobOperations

@@ -12,6 +12,8 @@ import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { apiPage } from "./pages/api.tsx";
 import { batchPage } from "./pages/batch.tsx";
 import { changesPage } from "./pages/changes.tsx";
+import { classPage } from "./pages/class.tsx";
+import { classesPage } from "./pages/classes.tsx";
 import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
@@ -61,6 +63,8 @@ export const PAGES: readonly Page[] = [
   scorePage,
   resultPage,
   resultsPage,
+  classesPage,
+  classPage,
   comparePage,
   changesPage,
   batchPage,

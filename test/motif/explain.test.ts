@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explain } from "../../src/motif/explain.ts";
+import { explain, listPositions } from "../../src/motif/explain.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 
 test.each([
@@ -27,4 +27,15 @@ test("truncates a long explanation", () => {
   const words = explain(parsePattern("AC".repeat(4000)));
   expect(words.length).toBeLessThan(2100);
   expect(words).toEndWith("…");
+});
+
+test.each([
+  ["F...W..[ILV]", ["F", ".", ".", ".", "W", ".", ".", "[ILV]"]],
+  ["^M[^P]{2,3}(K)?R+$", ["M", "[^P]{2,3}", "K{0,1}", "R{1,}"]],
+  ["K{2}(?:[ST])P", ["K{2}", "[ST]", "P"]],
+  ["(KR|RK).", null],
+  ["(KR){2}", null],
+  ["(K{2}){3}", null],
+])("the positions of %s", (expression, positions) => {
+  expect(listPositions(parsePattern(expression, "elm"))).toEqual(positions);
 });

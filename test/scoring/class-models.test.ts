@@ -6,6 +6,7 @@ import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
 import { type EvidenceChoice, hashRequest, type JobRequest } from "../../src/scoring/jobs/job.ts";
 import { randomProtein } from "../fixtures/random-protein.ts";
 import { searchProteome } from "../../src/scoring/proteome/table.ts";
+import { waitFor } from "../wait.ts";
 import { openQueue } from "./job-queue.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
@@ -76,6 +77,45 @@ describe("instances of the laboratory", () => {
     );
     expect((await ask("GET", `/motif-classes/${json.hash}/model`)).json).toEqual(json);
     expect((await ask("GET", "/motif-classes/none/model")).status).toBe(404);
+  });
+
+  test("are on the page of their class, with the scores of the matches there", async () => {
+    const { ask } = alone;
+    const { json } = await ask("GET", "/motif-classes/DEG_APCC_KENBOX_2");
+    expect(json).toMatchObject({
+      motifClass: { name: CLASS, type: "DEG", model: { instances: INSTANCES } },
+      positions: ["K", "E", "N"],
+      compartments: ["inside"],
+      phosphorylated: null,
+      instances: INSTANCES,
+      similar: [],
+    });
+    expect(json.expected).toBeCloseTo(
+      (160 * (INSTANCES + OTHERS)) / 2 ** json.motifClass.informationContent,
+      6,
+    );
+    expect(json.results[3]).toMatchObject({
+      protein: { accession: "T3" },
+      before: proteins[3].slice(36, 40),
+      text: "KEN",
+      after: proteins[3].slice(43, 47),
+      feature: { start: 41, end: 43, source: "BED" },
+    });
+    const found = await waitFor(async () => {
+      const { json: search } = await ask("GET", `/motif-classes/${CLASS}/matches`);
+      return search.state === "finished" && search;
+    });
+    const places = found.results.map(
+      ({ protein, start }: { protein: { accession: string }; start: number }) => [protein.accession, start],
+    );
+    expect(places.toSorted()).toEqual(
+      proteins
+        .slice(0, INSTANCES)
+        .map((_, i) => [`T${i}`, 41])
+        .toSorted(),
+    );
+    expect((await ask("GET", "/motif-classes/PIP-box/matches")).status).toBe(404);
+    expect((await ask("GET", "/motif-classes/PIP-bux")).json.message).toContain("PIP-box");
   });
 
   test("are learned again to the same model", async () => {

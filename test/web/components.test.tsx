@@ -157,7 +157,7 @@ test.each<[string, ...string[]]>([
   ["/proteome/1", "Search a proteome", "Scoring", "Search a proteome"],
   ["/inventory/stocks-consumables/1", "Consumables", "Inventory", "Consumables"],
   ["/inventory/stocktake/1", "Stocktakes", "Inventory", "Stocktakes"],
-  ["/inventory/places", "Overview", "Inventory"],
+  ["/inventory/places", "Storage", "Inventory", "Storage"],
   ["/inventory/scan", "Overview", "Scan code"],
   ["/administration/jobs", "Administration", "Administration"],
 ])("the navigation marks %s as %s, and on phones as %s", (path, ...names) => {

@@ -3,7 +3,7 @@ import { exactRecord, formatTotal, recordHref, searchAnywhere } from "../../src/
 import { proteinHref, proteinTitle } from "../../src/web/score/protein-identity.tsx";
 
 const asked: URL[] = [];
-const statuses = { search: 200, proteins: 200 };
+const statuses = { search: 200, proteins: 200, "motif-classes": 200 };
 let fetched: Mock<typeof fetch>;
 beforeEach(() => {
   asked.length = 0;
@@ -11,7 +11,8 @@ beforeEach(() => {
   fetched = spyOn(globalThis, "fetch").mockImplementation((async (address: string) => {
     const url = new URL(address, "http://lab");
     asked.push(url);
-    const name = url.pathname.includes("proteins") ? "proteins" : "search";
+    const name =
+      (["proteins", "motif-classes"] as const).find((one) => url.pathname.includes(one)) ?? "search";
     const status = statuses[name];
     return Response.json(status === 200 ? { name } : { code: "busy", message: name }, { status });
   }) as unknown as typeof fetch);
@@ -22,13 +23,33 @@ const { signal } = new AbortController();
 const addresses = (): string[] => asked.map(({ pathname, search }) => pathname + search);
 
 test.each([
-  [" p53 ", { limit: 5 }, ["/api/v2/search/?q=p53&limit=5", "/api/scoring/proteins?query=p53&limit=5"]],
-  ["x", { limit: 40 }, ["/api/v2/search/?q=x&limit=40", "/api/scoring/proteins?query=x&limit=10"]],
+  [
+    " p53 ",
+    { limit: 5 },
+    [
+      "/api/v2/search/?q=p53&limit=5",
+      "/api/scoring/proteins?query=p53&limit=5",
+      "/api/scoring/motif-classes?query=p53&limit=5",
+    ],
+  ],
+  [
+    "x",
+    { limit: 40 },
+    [
+      "/api/v2/search/?q=x&limit=40",
+      "/api/scoring/proteins?query=x&limit=10",
+      "/api/scoring/motif-classes?query=x&limit=10",
+    ],
+  ],
   ["x", { limit: 5, list: "places" }, ["/api/v2/search/?q=x&limit=5&list=places"]],
   [
     "x",
     { limit: 1, withDeleted: true },
-    ["/api/v2/search/?q=x&limit=1&deleted=all", "/api/scoring/proteins?query=x&limit=1"],
+    [
+      "/api/v2/search/?q=x&limit=1&deleted=all",
+      "/api/scoring/proteins?query=x&limit=1",
+      "/api/scoring/motif-classes?query=x&limit=1",
+    ],
   ],
 ])("searches for %p with %p", async (text, options, expected) => {
   await searchAnywhere(text, options, signal);
@@ -40,16 +61,18 @@ test("asks for at most 200 characters", async () => {
   expect(asked.map(({ searchParams }) => searchParams.get("q") ?? searchParams.get("query"))).toEqual([
     "a".repeat(200),
     "a".repeat(200),
+    "a".repeat(200),
   ]);
 });
 
+const CLASSES = { name: "motif-classes" };
 test.each([
-  [200, 200, null, { records: { name: "search" }, proteins: { name: "proteins" } }],
-  [404, 200, null, { records: undefined, proteins: { name: "proteins" } }],
-  [200, 404, null, { records: { name: "search" }, proteins: undefined }],
+  [200, 200, null, { records: { name: "search" }, proteins: { name: "proteins" }, classes: CLASSES }],
+  [404, 200, null, { records: undefined, proteins: { name: "proteins" }, classes: CLASSES }],
+  [200, 404, null, { records: { name: "search" }, proteins: undefined, classes: CLASSES }],
   [404, 404, null, "search"],
   [404, 200, "places", "search"],
-  [200, 404, "places", { records: { name: "search" }, proteins: undefined }],
+  [200, 404, "places", { records: { name: "search" }, proteins: undefined, classes: undefined }],
 ])(
   "with %i of the records and %i of the proteins in the list %p",
   async (search, proteins, list, expected) => {

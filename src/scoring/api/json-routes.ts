@@ -1,29 +1,20 @@
 import type { Static } from "typebox";
-import {
-  type ClassModel,
-  type Corpus,
-  explain,
-  minBits,
-  METHOD,
-  parsePattern,
-  type Pattern,
-  suggestPatterns,
-} from "../../motif/index.ts";
+import { type Corpus, METHOD, parsePattern, suggestPatterns } from "../../motif/index.ts";
 import { timestamp } from "../../platform/clock.ts";
 import { EventStreams, type Snapshot } from "../../platform/event-streams.ts";
 import { type Owner, type Ownership, requireOwner } from "../../accounts/owner.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
 import { mount } from "../../platform/mount.ts";
-import { singlePage } from "../../platform/page.ts";
 import { type Guards, operation, Reply } from "../../platform/operation.ts";
 import { Problem, ProblemList } from "../../problem.ts";
 import { readExpression } from "../corpus/patterns.ts";
 import { corpusFile } from "../corpus/corpus-download.ts";
 import type { ClassModels } from "../corpus/class-models.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
-import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
+import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { FeatureSource } from "../features/annotation.ts";
 import { hasEnded, type JobRequest } from "../jobs/job.ts";
+import { describePattern } from "./class-routes.ts";
 import { comparisonOperations } from "./comparison-routes.ts";
 import type { Handlers } from "../jobs/handlers.ts";
 import type { JobsOfProtein } from "../jobs/job-records.ts";
@@ -35,13 +26,10 @@ import {
   OWNER_KEY,
 } from "./openapi-parts.ts";
 import {
-  ClassModelSchema,
   CorpusHash,
   CorpusSchema,
   type JobObject,
   JobSchema,
-  MotifClassesSchema,
-  MotifClassParameters,
   PatternProblemSchema,
   PatternRequest,
   PatternSchema,
@@ -238,39 +226,8 @@ const corpusAccess = {
   errors: [400, 404],
 } as const;
 
-/** Motif classes and corpora. */
+/** Corpora, and numbers. */
 export const referenceOperations = [
-  operation("GET /api/scoring/motif-classes", {
-    access: "public",
-    operationId: "listMotifClasses",
-    summary: "List motif classes",
-    query: MotifClassParameters,
-    returns: MotifClassesSchema,
-    run({ query: { query = "" } }, { classes, classModels, corpora }: JobParts) {
-      const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-      const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
-      const models = classModels.applied(corpora.scoringVersion().corpus);
-      const described = found.map((one) => {
-        const model = models.get(one.name);
-        return Object.assign({}, describeClass(one), model && { model });
-      });
-      return singlePage(described);
-    },
-  }),
-  operation("GET /api/scoring/motif-classes/:name/model", {
-    access: "anyone",
-    operationId: "getClassModel",
-    summary: "Get the model of a motif class",
-    description: "What imported instances of the class tell about its matches.",
-    params: { name: ["Name of the class, or hash of a model.", "LIG_PCNA_PIPBox_1"] },
-    returns: ClassModelSchema,
-    errors: [404],
-    run({ params: { name } }, { classes, classModels, corpora }: JobParts) {
-      const model = classModels.find(classes.get(name)?.name ?? name, corpora.scoringVersion().corpus);
-      if (!model) throw new Problem("not_found", "No class with this name has a model.");
-      return describeModel(model);
-    },
-  }),
   operation("GET /api/scoring/corpus", {
     access: "public",
     operationId: "getCorpus",
@@ -310,20 +267,6 @@ export const referenceOperations = [
     run: ({ params, request }, { corpora }: JobParts) => corpusFile(request, findCorpus(corpora, params.id)),
   }),
 ];
-
-function describeModel({ slopes, ...model }: ClassModel) {
-  const { motifClass, expression, hash, method, corpus, instances, families, randomMatches } = model;
-  const weights = Object.entries(slopes).map(([term, slope]) => [term, Number((1 + slope).toFixed(3))]);
-  const counts = { instances, families, randomMatches };
-  const names = { motifClass, expression, hash, method, corpus };
-  return {
-    ...names,
-    ...counts,
-    windows: [...model.windows],
-    weights: Object.fromEntries(weights) as Record<string, number>,
-    gain: model.gain,
-  };
-}
 
 /** @throws Problem not_found */
 function findCorpus(corpora: Corpora, hash: string): CorpusInfo {
@@ -382,37 +325,6 @@ const describeRequest = (request: JobRequest | null) => ({
 
 const isoTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString();
-
-const searchText = ({ name, aliases, expression, title = "", description }: MotifClass): string =>
-  [name, ...aliases, expression, title, description].join(" ").toLowerCase();
-
-/** Descriptions of classes: there may be hundreds of expressions to parse. */
-const descriptions = new WeakMap<MotifClass, ClassObject>();
-type ClassObject = Static<typeof MotifClassesSchema>["results"][number];
-
-function describeClass(motifClass: MotifClass): ClassObject {
-  const { name, aliases, expression, dialect, title, description, citation } = motifClass;
-  const known = descriptions.get(motifClass);
-  if (known) return known;
-  const meaning = describePattern(expression, parsePattern(expression, dialect));
-  const described = {
-    name,
-    aliases: [...aliases],
-    ...(title && { title }),
-    ...meaning,
-    description,
-    citation,
-  };
-  descriptions.set(motifClass, described);
-  return described;
-}
-
-const describePattern = (expression: string, pattern: Pattern) => ({
-  expression,
-  explanation: explain(pattern),
-  // Six decimals, as in results.
-  informationContent: Math.round(minBits(pattern.root) * 1e6) / 1e6,
-});
 
 /** @throws Problem invalid_pattern with `position`, the character that is wrong, and `suggestions` */
 function checkPattern(expression: string): Static<typeof PatternSchema> {

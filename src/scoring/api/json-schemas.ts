@@ -3,19 +3,15 @@ import { type HomologChoice, METHOD, PRIOR, type ScoringModel, SCORING_MODELS } 
 import { EXAMPLE_ID } from "../../platform/openapi-example.ts";
 import { PROBLEM_SCHEMA } from "../../platform/error-responses.ts";
 import { readJson } from "../../platform/body.ts";
-import { PAGE_POSITION } from "../../platform/page.ts";
 import { nullable, oneOf, schema } from "../../platform/schema.ts";
 import {
-  AppliedClassModelSchema,
   CorpusFields,
   count,
   fraction,
   list,
-  ModelGainSchema,
   number,
   object,
-  PROTEIN_OF_QUERY,
-  ProteinSchema,
+  ProteinOfQuery,
   text,
 } from "../prediction/prediction.ts";
 import { Problem } from "../../problem.ts";
@@ -201,7 +197,7 @@ export const JobSchema = object(
     ),
     failure: nullable(text("The reason why there is no prediction.")),
     queryLength: nullable(count("Residues of the query.")),
-    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    protein: ProteinOfQuery,
     scoringModel: nullable(oneOf(SCORING_MODELS, "The scoring model: how homologs count.")),
     patterns: list(
       object(
@@ -259,54 +255,12 @@ export const ScoringCountsSchema = object(
   "ScoringCounts",
 );
 
-const MEANING = {
+/** An expression with its meaning. */
+export const MEANING = {
   expression: text("The regular expression."),
   explanation: text("The expression in words."),
   informationContent: number("Lowest information content of the paths through the pattern, in bits."),
 };
-
-export const MotifClassesSchema = object(
-  {
-    ...PAGE_POSITION,
-    results: list(
-      object(
-        {
-          name: text("Name, for motifClasses of a submission."),
-          aliases: list(text("A name."), "Other names of the class."),
-          title: Type.Optional(text("Name for people.")),
-          ...MEANING,
-          description: text("Binding partner or function."),
-          citation: text("Publication."),
-          model: Type.Optional(AppliedClassModelSchema),
-        },
-        "A named motif.",
-      ),
-      "Motif classes in the order of the table.",
-    ),
-  },
-  "Motif classes.",
-);
-
-/** A class model as the API shows it. */
-export const ClassModelSchema = object(
-  {
-    motifClass: text("Name of the class."),
-    expression: text("The regular expression."),
-    hash: text("Identifies the model."),
-    method: text("Version of the method."),
-    corpus: text("SHA-256 of the corpus."),
-    instances: count("Instances."),
-    families: count("Their protein families."),
-    randomMatches: count("Random matches with which they were compared."),
-    windows: list(
-      text("Residues of an instance, - for none."),
-      "Aligned instances, with six residues on each side.",
-    ),
-    weights: Type.Record(Type.String(), Type.Number(), { description: "Weight of each contribution." }),
-    gain: ModelGainSchema,
-  },
-  "A model of a motif class.",
-);
 
 export const PatternRequest = schema(
   Type.Object(
@@ -396,10 +350,4 @@ export const JointScanParameters = Type.Object({
     examples: [[EXAMPLE_ID]],
   }),
   ...SCAN_PARAMETERS,
-});
-
-export const MotifClassParameters = Type.Object({
-  query: Type.Optional(
-    text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
-  ),
 });

@@ -162,7 +162,7 @@ interface Shown {
 }
 
 /** The view of a search that the thread prints for the caller. */
-function describeSearch(
+export function describeSearch(
   { classes, ownership }: ProteomeParts,
   { search, request, baseUrl, query = {} }: Shown,
 ) {
@@ -264,7 +264,7 @@ async function downloadMatches(
 }
 
 /** @throws Problem not_found */
-function activeCorpus(corpora: Corpora): CorpusInfo {
+export function activeCorpus(corpora: Corpora): CorpusInfo {
   const active = corpora.active();
   if (active) return active;
   throw new Problem("not_found", "There is no corpus. Add one with `labd corpus add FILE`.");

@@ -10,7 +10,7 @@ import type { ProteomeFormatName } from "../results/file-formats.ts";
 import { printProteome } from "../results/print-table.ts";
 import type { ProteomeSearchObject } from "../api/proteome-schemas.ts";
 import { corpusPath } from "../corpus/corpus.ts";
-import { featureFilesIn, type FeatureSource } from "../features/annotation.ts";
+import { featureFilesIn, type FeatureSource, placesCoincide } from "../features/annotation.ts";
 import { searchProvenance } from "../prediction/provenance.ts";
 import { matchObject } from "../table/column.ts";
 import { MATCH_TABLES } from "../table/match-tables.ts";
@@ -45,6 +45,14 @@ interface View {
   query: MatchQuery;
   /** Names that mean one motif class, to find its known instances. */
   synonyms: FeatureSource["synonyms"];
+  /** Only matches at these places. */
+  places?: readonly Place[];
+}
+
+interface Place {
+  accession: string;
+  start: number;
+  end: number;
 }
 
 export interface ThreadTask {
@@ -94,14 +102,14 @@ function work(call: ThreadCall): unknown {
 }
 
 /** A search and a page of its matches, as JSON. */
-function shown(search: ProteomeSearch, { own, base, query, synonyms }: View): string {
+function shown(search: ProteomeSearch, { own, base, query, synonyms, places }: View): string {
   const { request, submitted, failure } = search;
   const { id, mayChange } = own;
   const state = own.isCancelled ? "cancelled" : search.state;
   const { corpus, pattern, model, organism } = request;
   const { searched, missing, matching, rows: found } = own.isCancelled ? EMPTY_TABLE : search.table();
   const source = makeSource(request, synonyms);
-  const rows = selectRows(found, query, pattern.name, source);
+  const rows = rowsAt(selectRows(found, query, pattern.name, source), places);
   const { offset, limit, ...view } = query;
   const { passing, facets, labels, pValues } = viewMatches(rows, view);
   const page = passing.slice(offset, offset + limit);
@@ -155,6 +163,14 @@ function selectRows(
   if (noted?.found !== found || noted.features !== features)
     noted = { found, features, rows: withRowNotes(found, motif, source) };
   return noted.rows;
+}
+
+function rowsAt(rows: readonly ProteomeRow[], places: readonly Place[] | undefined): readonly ProteomeRow[] {
+  if (!places) return rows;
+  const ofProtein = Map.groupBy(places, ({ accession }) => accession);
+  return rows.filter((row) =>
+    ofProtein.get(row.protein.accession)?.some((place) => placesCoincide(place, row)),
+  );
 }
 
 /** The scientific name of an organism that may be given by taxon; null if it is not known. */

@@ -4,7 +4,7 @@ import { count, list, object, text } from "../prediction/prediction.ts";
 import { type Feature, FEATURE_GROUP_NAMES, type FeatureGroup } from "./feature.ts";
 import { type Flag, FLAGS } from "./feature-files.ts";
 
-const FeatureSchema = object(
+export const FeatureSchema = object(
   {
     group: oneOf<FeatureGroup>(FEATURE_GROUP_NAMES, "Its group."),
     type: text("Type of feature in the words of the source, such as `Modified residue`."),

@@ -1,5 +1,6 @@
 import { hashResidues, type FeatureFiles } from "../features/feature-files.ts";
 import { type Corpus, decode } from "../../motif/index.ts";
+import type { Feature } from "../features/feature.ts";
 import { placesCoincide } from "../features/annotation.ts";
 import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
 
@@ -10,21 +11,24 @@ export interface Instance {
   /** First and last residue, from 1. */
   start: number;
   end: number;
+  /** The imported instance. */
+  feature: Feature;
   /** False for a place without the motif, or of which it is unknown. */
   isTrue: boolean;
 }
 
-/** Instances of each class in proteins of a corpus, in the order of the corpus. Several files may have the same instance. */
+/** Instances of each class, or of one, in proteins of a corpus, in the order of the corpus. Several files may have the same instance. */
 export function collectInstances(
   files: FeatureFiles,
   corpus: Corpus,
   classes: MotifClasses,
+  only?: MotifClass,
 ): Map<MotifClass, Instance[]> {
   const instances = new Map<MotifClass, Instance[]>();
   for (const { accession, md5, features } of files.motifs()) {
     const named = features.flatMap((feature) => {
       const motifClass = feature.group === "motif" ? classes.get(feature.name) : undefined;
-      return motifClass ? [{ motifClass, feature }] : [];
+      return motifClass && (only ?? motifClass) === motifClass ? [{ motifClass, feature }] : [];
     });
     const protein = named.length === 0 ? -1 : corpus.findAccession(accession);
     if (protein < 0 || hashOf(corpus, protein) !== md5) continue;
@@ -33,7 +37,7 @@ export function collectInstances(
       const own = instances.get(motifClass) ?? [];
       instances.set(motifClass, own);
       if (!own.some((one) => one.protein === protein && placesCoincide(one, feature)))
-        own.push({ protein, start, end, isTrue: logic === "true positive" });
+        own.push({ protein, start, end, feature, isTrue: logic === "true positive" });
     }
   }
   for (const own of instances.values()) own.sort((a, b) => a.protein - b.protein || a.start - b.start);

@@ -73,8 +73,11 @@ export const ProteinSchema = object(
 
 export type ProteinObject = Static<typeof ProteinSchema>;
 
-export const PROTEIN_OF_QUERY =
-  "The query, if the corpus in use has a protein with this name (accession, entry name or gene) and sequence.";
+export const ProteinOfQuery = nullable(ProteinSchema, {
+  $id: "ProteinOfQuery",
+  description:
+    "The query, if the corpus in use has a protein with this name (accession, entry name or gene) and sequence.",
+});
 
 const unknownObject = (description: string) => Type.Object({}, { description, additionalProperties: true });
 
@@ -358,7 +361,7 @@ const AlignmentSchema = object(
 export const ResultSchema = object(
   {
     identifier: text("The client's name for the query."),
-    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    protein: ProteinOfQuery,
     provenance: Type.Optional(ProvenanceSchema),
     method: text("Version of the method: equal versions give equal numbers."),
     model: choice("AppliedScoringModel", "The scoring model: how homologs counted."),

@@ -14,6 +14,8 @@ export interface SearchRequest {
   prior?: number | undefined;
   /** Taxon, scientific name or mnemonic; null for all proteins. */
   organism: string | null;
+  /** Accessions of the proteins to search; absent for all. */
+  accessions?: string[] | undefined;
   /** Imported features that are evidence; absent without any. */
   features?: SearchedFeatures | undefined;
   /** Model of the pattern's class; absent without one. */

@@ -255,7 +255,7 @@ const organismProblem = (message: string): Problem =>
 
 /** An id that is equal for equal requests to the same families. */
 function makeId(request: SearchRequest, path: string): string {
-  const { corpus, pattern, model, prior, organism, features, classModel } = request;
+  const { corpus, pattern, model, prior, organism, accessions, features, classModel } = request;
   const families = statSync(familiesPath(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const identity = [
     corpus.hash,
@@ -267,6 +267,7 @@ function makeId(request: SearchRequest, path: string): string {
     ...(prior === undefined ? [] : [prior]),
     ...(features ? [features] : []),
     ...(classModel ? [classModel.hash] : []),
+    ...(accessions ? [accessions] : []),
   ];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex");
 }
@@ -335,8 +336,8 @@ class Search implements ProteomeSearch {
     maxRows: number,
   ): Promise<void> {
     this.state = "running";
-    const { corpus, pattern, model, prior, organism } = this.request;
-    const selection = { organism: organism ?? undefined };
+    const { corpus, pattern, model, prior, organism, accessions } = this.request;
+    const selection = { organism: organism ?? undefined, names: accessions?.join("\n") };
     const { features, classModel } = this.request;
     const parts = find({
       corpus: { ...corpus, path: this.path },

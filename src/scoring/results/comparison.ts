@@ -10,9 +10,8 @@ import {
   list,
   number,
   object,
-  PROTEIN_OF_QUERY,
+  ProteinOfQuery,
   type ProteinObject,
-  ProteinSchema,
   text,
 } from "../prediction/prediction.ts";
 import type { MatchNotes } from "../features/annotation.ts";
@@ -91,7 +90,7 @@ const SideSchema = object(
     job: text("Identifier of the job."),
     identifier: text("The client's name for the query."),
     variant: Type.Optional(text("Substitutions in the query.")),
-    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    protein: ProteinOfQuery,
     method: text("Version of the method."),
     model: choice("AppliedScoringModel", "The scoring model."),
     corpus: nullable(CorpusSchema),

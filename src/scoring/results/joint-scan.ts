@@ -6,8 +6,7 @@ import {
   count,
   list,
   object,
-  PROTEIN_OF_QUERY,
-  ProteinSchema,
+  ProteinOfQuery,
   ProvenanceSchema,
   text,
 } from "../prediction/prediction.ts";
@@ -24,7 +23,7 @@ const JointProteinSchema = object(
   {
     job: nullable(text("The job that scanned it.", { format: "uuid" })),
     identifier: text("The client's name for the query."),
-    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    protein: ProteinOfQuery,
     method: text("Version of the method."),
     queryLength: count("Residues of the query."),
     homologs: count("Number of homologs."),

@@ -9,8 +9,7 @@ import {
   fraction,
   list,
   object,
-  PROTEIN_OF_QUERY,
-  ProteinSchema,
+  ProteinOfQuery,
   ProvenanceSchema,
   text,
 } from "../prediction/prediction.ts";
@@ -47,7 +46,7 @@ export const ScanMatchSchema = object(
 export const ScanSchema = object(
   {
     identifier: text("The client's name for the query."),
-    protein: nullable(ProteinSchema, { description: PROTEIN_OF_QUERY }),
+    protein: ProteinOfQuery,
     provenance: Type.Optional(ProvenanceSchema),
     method: text("Version of the method."),
     queryLength: count("Residues of the query."),

@@ -20,9 +20,16 @@ function makeSchema({ type, description, choices, required }: Column): TSchema {
   return required ? shape : nullable(shape);
 }
 
-/** Schemas of the members that the columns of a table have in JSON. */
+/** Schemas of the members that the columns of a table have in JSON; all tables share them in the OpenAPI document. */
 export const matchProperties = ({ columns }: MatchTable): Record<string, TSchema> =>
-  Object.fromEntries(columns.flatMap((column) => (column.json ? [[column.json, makeSchema(column)]] : [])));
+  Object.fromEntries(
+    columns.flatMap((column) => {
+      const { json } = column;
+      return json
+        ? [[json, { ...makeSchema(column), $id: `Match${json[0].toUpperCase()}${json.slice(1)}` }]]
+        : [];
+    }),
+  );
 
 /**
  * @param withExample documents an example, which generated requests contain

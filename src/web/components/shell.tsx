@@ -40,6 +40,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
       { name: "Scan a protein", path: "/scan", icon: "scan-search" },
       { name: "Search a proteome", path: "/proteome", icon: "dna" },
       { name: "Proteins", path: "/proteins", icon: "file-text", count: "proteins" },
+      { name: "Motif classes", path: "/classes", icon: "bookmark", count: "motifClasses" },
     ],
   },
   {

@@ -9,6 +9,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
+import { MotifLink } from "../score/class-link.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import {
   isOver,
@@ -88,7 +89,7 @@ const Facts = ({ search: { motifClass, expression, searched, corpus } }: { searc
   <>
     {motifClass !== null && (
       <>
-        <code>{expression}</code>.{" "}
+        <MotifLink of={{ name: motifClass, expression }} />: <code>{expression}</code>.{" "}
       </>
     )}
     {pluralize(searched, "protein")} of {corpus.name} searched.

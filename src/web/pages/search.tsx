@@ -8,6 +8,7 @@ import { SearchForm } from "../components/search-form.tsx";
 import { formatCount } from "../format.tsx";
 import { isPeople, pagePath, listTitle } from "../inventory/declaration.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
+import { ClassList } from "../score/class-link.tsx";
 import { ProteinList } from "../score/protein-search.tsx";
 import { formatTotal, type Found, type FoundAnywhere, recordHref, searchAnywhere } from "../search/search.ts";
 import { ResultPlace } from "../search/where.tsx";
@@ -50,14 +51,14 @@ function SearchPage() {
 }
 
 function Results({ of, q, list }: { of: FoundAnywhere; q: string; list: string | null }) {
-  const { records, proteins } = of;
-  const total = (records?.total ?? 0) + (proteins?.total ?? 0);
+  const { records, proteins, classes } = of;
+  const total = [records, proteins, classes].reduce((sum, group) => sum + (group?.total ?? 0), 0);
   if (total === 0)
     return (
       <Empty title="Nothing found" icon="search-x">
         <p role="status">
-          No record that you can view, and no protein, has all of these words. Use fewer words, or the
-          beginning of one.
+          No record that you can view, no protein and no motif class has all of these words. Use fewer words,
+          or the beginning of one.
         </p>
       </Empty>
     );
@@ -71,6 +72,7 @@ function Results({ of, q, list }: { of: FoundAnywhere; q: string; list: string |
         <Group key={group.list} of={group} q={q} isAlone={list !== null} />
       ))}
       {proteins !== undefined && proteins.total > 0 && <ProteinGroup of={proteins} />}
+      {classes !== undefined && classes.total > 0 && <ClassGroup of={classes} q={q} />}
     </>
   );
 }
@@ -134,6 +136,21 @@ const ProteinGroup = ({ of: { total, results } }: { of: NonNullable<FoundAnywher
     <ProteinList of={results} />
   </Card>
 );
+
+const ClassGroup = (props: { of: NonNullable<FoundAnywhere["classes"]>; q: string }) => {
+  const { total, results } = props.of;
+  const address = href("/classes", { q: props.q });
+  return (
+    <Card
+      title="Motif classes"
+      count={formatCount(total)}
+      bare
+      foot={total > results.length && <a href={address}>{`All ${formatCount(total)} motif classes`}</a>}
+    >
+      <ClassList of={results} />
+    </Card>
+  );
+};
 
 export const searchPage = definePage({
   name: "search",

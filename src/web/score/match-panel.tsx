@@ -2,6 +2,7 @@ import type { AppliedClassModel, MatchScore } from "../../scoring/index.ts";
 import { findVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
+import { MotifLink } from "./class-link.tsx";
 import { Banner } from "../components/banner.tsx";
 import { IconButton } from "../components/button.tsx";
 import { KeyValues } from "../components/layout.tsx";
@@ -15,7 +16,6 @@ import {
   CONSERVATION,
   countMissing,
   decimal,
-  patternName,
   type NumberedMatch,
   type Result,
   oddsText,
@@ -58,7 +58,7 @@ export function MatchPanel(props: {
       </div>
       <div class="card-body">
         <p class="hint">
-          <code>{patternName(pattern)}</code>: {pattern.explanation}.{" "}
+          <MotifLink of={pattern} />: {pattern.explanation}.{" "}
           <a href={href("/proteome", motifQuery(pattern))}>Search a proteome for it</a>
         </p>
         <Parts {...{ result, match }} />

@@ -4,18 +4,16 @@ import { Checkbox, TextField } from "../components/field.tsx";
 import { capitalized, pluralize } from "../format.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded, pause } from "../components/loaded.tsx";
-import { type Answer, ApiError, call } from "../request.ts";
+import { ApiError, call } from "../request.ts";
+import { classTitle, type MotifClass } from "./class-link.tsx";
 import { Button } from "../components/button.tsx";
-
-/** A named motif, as the server lists it. */
-export type MotifClass = Answer<"GET /api/scoring/motif-classes">["results"][number];
 
 const ROWS = 60;
 
 type Fields = ApiError["fields"];
 
-const searchText = ({ name, aliases, expression, description, citation }: MotifClass): string =>
-  [name, ...aliases, expression, description, citation].join(" ").toLowerCase();
+const searchText = ({ name, title, aliases, expression, description, citation }: MotifClass): string =>
+  [name, title, ...aliases, expression, description, citation].join(" ").toLowerCase();
 
 /** Chooses named motifs, found by any word of their name, expression or description. */
 export function MotifChooser(props: {
@@ -79,7 +77,9 @@ export function MotifChooser(props: {
                 <Checkbox
                   label={
                     <>
-                      <strong>{motif.name}</strong> <code>{motif.expression}</code>{" "}
+                      <strong>{classTitle(motif)}</strong>{" "}
+                      {motif.title !== "" && <small>{motif.name} </small>}
+                      <code>{motif.expression}</code>{" "}
                       <small>
                         {motif.description}
                         {motif.model &&

@@ -7,7 +7,8 @@ import { Card } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
-import { type MotifClass, PatternField } from "./motif-chooser.tsx";
+import type { MotifClass } from "./class-link.tsx";
+import { PatternField } from "./motif-chooser.tsx";
 import { type Proteome, type Search } from "./proteome.ts";
 import { refuse } from "./score-form.tsx";
 

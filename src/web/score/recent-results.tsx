@@ -34,11 +34,13 @@ export function ResultList(props: {
   kinds?: readonly ResultKind[];
   /** Number of results, with a link to all; without it all can be shown. */
   shown?: number;
+  /** Only searches for a motif with one of these names. */
+  about?: readonly string[];
 }) {
-  const { title, kinds = KINDS, shown } = props;
+  const { title, kinds = KINDS, shown, about } = props;
   const isAdministrator = useSession()?.user.is_superuser === true;
   const [owner, setOwner] = useState<"me" | "all">("me");
-  const [limit, setLimit] = useState(shown ?? PAGE);
+  const [limit, setLimit] = useState(about ? MAX_LISTED : (shown ?? PAGE));
   const loaded = useLoaded([kinds, owner, limit].join(" "), (signal) =>
     call("GET /api/tasks/", { query: { kind: kinds.join(","), owner, limit }, signal }),
   );
@@ -76,18 +78,25 @@ export function ResultList(props: {
       }
     >
       <Loaded of={loaded}>
-        {({ results }) => (
-          <ul class="list results">
-            {results.length === 0 && <li class="muted">Your results appear here.</li>}
-            {results.map((task) => (
-              <ResultItem key={task.id} of={task} />
-            ))}
-          </ul>
-        )}
+        {({ results: all }) => {
+          const results = about ? all.filter(({ subject }) => isAbout(subject, about)).slice(0, shown) : all;
+          return (
+            <ul class="list results">
+              {results.length === 0 && <li class="muted">Your results appear here.</li>}
+              {results.map((task) => (
+                <ResultItem key={task.id} of={task} />
+              ))}
+            </ul>
+          );
+        }}
       </Loaded>
     </Card>
   );
 }
+
+/** The subject of a search begins with its motif. */
+const isAbout = (subject: string, names: readonly string[]): boolean =>
+  names.some((name) => subject === name || subject.startsWith(`${name} in `));
 
 function ResultItem({ of }: { of: Task }) {
   if (of.kind === "proteome-search") return <ProteomeResult of={of} />;

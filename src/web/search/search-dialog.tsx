@@ -7,6 +7,7 @@ import { Icon } from "../components/icon.tsx";
 import { listTitle } from "../inventory/declaration.ts";
 import { hasLetterShortcuts, TYPING } from "../inventory/shortcuts.tsx";
 import { proteinHref } from "../score/protein-identity.tsx";
+import { classHref, classTitle, type MotifClass } from "../score/class-link.tsx";
 import { ProteinOption } from "../score/protein-search.tsx";
 import {
   formatTotal,
@@ -24,7 +25,8 @@ const FEW = 3;
 type Option =
   | { kind: "all"; text: string }
   | { kind: "record"; list: string; result: Result; heading: string | undefined }
-  | { kind: "protein"; protein: ProteinObject };
+  | { kind: "protein"; protein: ProteinObject }
+  | { kind: "class"; motif: MotifClass };
 
 /** Opens the search of everything; so do Ctrl-K and, where nothing else uses it, a slash. */
 export function SearchButton() {
@@ -57,7 +59,7 @@ export function SearchButton() {
         onClick={() => setOpen(true)}
       >
         <Icon name="search" />
-        <span>Search records, people, proteins</span>
+        <span>Search records, proteins, motif classes</span>
         <kbd>Ctrl</kbd>
         <kbd>K</kbd>
       </button>
@@ -90,7 +92,7 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => (
 );
 
 /** A record with exactly this code comes first, so that a scanner, which presses Enter, opens it. */
-function listOptions(text: string, { records, proteins }: FoundAnywhere): Options<Option> {
+function listOptions(text: string, { records, proteins, classes }: FoundAnywhere): Options<Option> {
   const exact = records && exactRecord(records);
   const found = [
     ...(records?.groups ?? []).flatMap(({ list, total, more, results }) => {
@@ -99,6 +101,7 @@ function listOptions(text: string, { records, proteins }: FoundAnywhere): Option
       return others.map((result): Option => ({ kind: "record", list, result, heading }));
     }),
     ...(proteins?.results ?? []).slice(0, FEW).map((protein): Option => ({ kind: "protein", protein })),
+    ...(classes?.results ?? []).map((motif): Option => ({ kind: "class", motif })),
   ];
   const first: Option[] = exact ? [{ kind: "record", ...exact, heading: undefined }] : [];
   const options = [...first, { kind: "all", text: text.trim() } as const, ...found];
@@ -106,16 +109,34 @@ function listOptions(text: string, { records, proteins }: FoundAnywhere): Option
 }
 
 function optionKey(option: Option): string {
-  if (option.kind === "all") return "all";
-  return option.kind === "protein" ? option.protein.accession : `${option.list} ${option.result.id}`;
+  switch (option.kind) {
+    case "all":
+      return "all";
+    case "protein":
+      return option.protein.accession;
+    case "class":
+      return `class ${option.motif.name}`;
+    case "record":
+      return `${option.list} ${option.result.id}`;
+  }
 }
 
-const optionHeading = (option: Option): string | undefined =>
-  option.kind === "protein" ? "Proteins" : option.kind === "record" ? option.heading : undefined;
+function optionHeading(option: Option): string | undefined {
+  if (option.kind === "class") return "Motif classes";
+  return option.kind === "protein" ? "Proteins" : option.kind === "record" ? option.heading : undefined;
+}
 
 function optionAddress(option: Option): string {
-  if (option.kind === "all") return href("/search", { q: option.text });
-  return option.kind === "protein" ? proteinHref(option.protein) : recordHref(option.list, option.result.id);
+  switch (option.kind) {
+    case "all":
+      return href("/search", { q: option.text });
+    case "protein":
+      return proteinHref(option.protein);
+    case "class":
+      return classHref(option.motif.name);
+    case "record":
+      return recordHref(option.list, option.result.id);
+  }
 }
 
 function OptionContent({ of: option }: { of: Option }) {
@@ -124,6 +145,12 @@ function OptionContent({ of: option }: { of: Option }) {
       return <>All results for “{option.text}”</>;
     case "protein":
       return <ProteinOption of={option.protein} />;
+    case "class":
+      return (
+        <>
+          {classTitle(option.motif)} {option.motif.title !== "" && <small>{option.motif.name}</small>}
+        </>
+      );
     case "record":
       return (
         <>

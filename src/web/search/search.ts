@@ -4,7 +4,7 @@ import { href } from "../address.ts";
 import { MAX_QUERY_LENGTH } from "../components/search-form.tsx";
 import { formatCount } from "../format.tsx";
 import { pagePath } from "../inventory/declaration.ts";
-import { call } from "../request.ts";
+import { type Answer, call } from "../request.ts";
 
 export type { Found };
 export type Result = Found["groups"][number]["results"][number];
@@ -18,6 +18,7 @@ interface Proteins {
 export interface FoundAnywhere {
   records: Found | undefined;
   proteins: Proteins | undefined;
+  classes: Answer<"GET /api/scoring/motif-classes"> | undefined;
 }
 
 interface SearchOptions {
@@ -28,14 +29,14 @@ interface SearchOptions {
   withDeleted?: boolean;
 }
 
-/** Asks the inventory for records and people, and the scoring service for proteins. @throws ApiError of both */
+/** Asks the inventory for records and people, and the scoring service for proteins and motif classes. @throws ApiError of both */
 export async function searchAnywhere(
   text: string,
   { limit, list = null, withDeleted = false }: SearchOptions,
   signal: AbortSignal,
 ): Promise<FoundAnywhere> {
   const q = text.trim().slice(0, MAX_QUERY_LENGTH);
-  const [records, proteins] = await Promise.allSettled([
+  const [records, proteins, classes] = await Promise.allSettled([
     call("GET /api/v2/search/", {
       query: { q, limit, list: list ?? undefined, deleted: withDeleted ? "all" : undefined },
       signal,
@@ -43,12 +44,16 @@ export async function searchAnywhere(
     list === null
       ? call("GET /api/scoring/proteins", { query: { query: q, limit: Math.min(limit, 10) }, signal })
       : undefined,
+    list === null && q !== ""
+      ? call("GET /api/scoring/motif-classes", { query: { query: q, limit: Math.min(limit, 10) }, signal })
+      : undefined,
   ]);
   if (records.status === "rejected" && (proteins.status === "rejected" || list !== null))
     throw records.reason;
   return {
     records: records.status === "fulfilled" ? records.value : undefined,
     proteins: proteins.status === "fulfilled" ? proteins.value : undefined,
+    classes: classes.status === "fulfilled" ? classes.value : undefined,
   };
 }
 
