@@ -545,7 +545,7 @@ CREATE TABLE consumable (
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
 , position TEXT NOT NULL DEFAULT '', minimum_amount REAL, supplier TEXT NOT NULL DEFAULT '', catalogue_number TEXT NOT NULL DEFAULT '', lot TEXT NOT NULL DEFAULT '', price REAL, currency TEXT NOT NULL DEFAULT '', received INTEGER, opened INTEGER, expiry INTEGER, freeze_thaw_count INTEGER NOT NULL DEFAULT 0, aliquot_of INTEGER REFERENCES consumable (rid), product INTEGER REFERENCES product (rid), below_minimum INTEGER NOT NULL GENERATED ALWAYS AS
-  (status IN ('EMPTY', 'LOW') OR coalesce(amount = 0, 0) OR coalesce(amount < minimum_amount, 0)) VIRTUAL) STRICT;
+  (status IN ('EMPTY', 'LOW') OR coalesce(amount = 0, 0) OR coalesce(amount < minimum_amount, 0)) VIRTUAL, taken_out_by INTEGER REFERENCES user_account (rid), taken_out_at INTEGER, due_back INTEGER, taken_out INTEGER NOT NULL GENERATED ALWAYS AS (taken_out_by IS NOT NULL) VIRTUAL) STRICT;
 
 CREATE INDEX consumable_visible ON consumable (deleted, public, owner, owned_by);
 
@@ -579,7 +579,7 @@ CREATE TABLE specimen (
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
 , position TEXT NOT NULL DEFAULT '', amount REAL, unit INTEGER REFERENCES vocabulary_term (rid), minimum_amount REAL, supplier TEXT NOT NULL DEFAULT '', lot TEXT NOT NULL DEFAULT '', received INTEGER, expiry INTEGER, freeze_thaw_count INTEGER NOT NULL DEFAULT 0, aliquot_of INTEGER REFERENCES specimen (rid), below_minimum INTEGER NOT NULL GENERATED ALWAYS AS
-  (status IN ('EMPTY', 'LOW') OR coalesce(amount = 0, 0) OR coalesce(amount < minimum_amount, 0)) VIRTUAL) STRICT;
+  (status IN ('EMPTY', 'LOW') OR coalesce(amount = 0, 0) OR coalesce(amount < minimum_amount, 0)) VIRTUAL, taken_out_by INTEGER REFERENCES user_account (rid), taken_out_at INTEGER, due_back INTEGER, taken_out INTEGER NOT NULL GENERATED ALWAYS AS (taken_out_by IS NOT NULL) VIRTUAL) STRICT;
 
 CREATE INDEX specimen_visible ON specimen (deleted, public, owner, owned_by);
 
@@ -1880,3 +1880,7 @@ CREATE TRIGGER protein_model_removed AFTER DELETE ON protein_model
 BEGIN
   UPDATE anonymous_storage SET models = models - octet_length(old.content) WHERE client = old.client;
 END;
+
+CREATE INDEX consumable_due_back ON consumable (due_back) WHERE due_back IS NOT NULL;
+
+CREATE INDEX specimen_due_back ON specimen (due_back) WHERE due_back IS NOT NULL;

@@ -81,6 +81,8 @@ export class Components {
   #message(part: Part, isRequest = false): Part {
     if (!isPart(part.content)) return part;
     const content = Object.entries(part.content as Record<string, Part>).map(([type, media]) => {
+      // Bytes.
+      if (!media.schema) return [type, media];
       const schema = isRequest ? (media.schema as Part) : unnamedUnion(media.schema as Part);
       const isKnown = "example" in media || !/\bjson$/.test(type) || "$ref" in schema || hasExample(schema);
       const hasWrittenPart = isRequest || containsExample(schema);

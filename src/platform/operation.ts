@@ -80,7 +80,7 @@ type PartsOf<Key extends string, Parts> = {
 };
 
 /** Bodies by media type. */
-export type Content = Record<string, { schema: object; example?: unknown }>;
+export type Content = Record<string, { schema?: object; example?: unknown }>;
 
 /** A value, or a function that makes it when the OpenAPI document is requested: schemas of many lists take memory. */
 export type Deferred<Value extends object> = Value | (() => Value);

@@ -120,13 +120,12 @@ browserTest("consumes stock, refuses more than is left, and makes aliquots", asy
   const { page } = opened;
   await Promise.all([page.waitForNavigation(), press(page, "link", "ACTB forward")]);
   await seeText(page, "low below 20 µL");
-  await press(page, "button", "Consume");
-  await fill(page, "Amount", "200");
+  await fill(page, "Use", "200");
+  await seeText(page, "At most 180 µL.");
+  await fill(page, "Use", "170");
+  await seeText(page, "Leaves 10 µL.");
   await page.keyboard.press("Enter");
-  await seeText(page, "Only 180 µL is left.");
-  await fill(page, "Amount", "170");
-  await page.keyboard.press("Enter");
-  await seeText(page, "Consumed: 10 µL left.");
+  await seeText(page, "Used 170 µL.");
   await seeText(page, "Below the minimum");
   await checkPage(opened, "stock");
   await press(page, "button", "Undo");

@@ -111,10 +111,9 @@ browserTest(
     await printLabels(page);
     await findByScan(page);
 
-    await press(page, "button", "Consume");
-    await fill(page, "Amount", "90");
+    await fill(page, "Use", "90");
     await page.keyboard.press("Enter");
-    await seeText(page, "Consumed: 10 µL left.");
+    await seeText(page, "Used 90 µL.");
     await checkPage(opened, "journey-low");
     await follow(page, "Box 3");
     await page.waitForSelector("[role=gridcell][aria-label='A7, Primer 7, low']");

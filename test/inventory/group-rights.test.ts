@@ -64,6 +64,13 @@ const own = (action: string) => (id: string) => `${LIST}${id}/${action}`;
 const OPERATIONS: Record<string, Operation> = {
   consume: { right: "use", method: "POST", path: own("consume/"), body: () => ({ amount: 1 }) },
   thaw: { right: "use", method: "POST", path: own("thaw/"), body: () => ({}) },
+  "take out": { right: "use", method: "POST", path: own("take_out/"), body: () => ({}) },
+  "put back": {
+    right: "use",
+    method: "POST",
+    path: own("put_back/"),
+    body: () => ({ location: box, position: "A1" }),
+  },
   move: {
     right: "use",
     method: "PATCH",
@@ -140,6 +147,7 @@ beforeAll(async () => {
   for (const grant of GRANTS)
     for (const isPublic of [false, true]) {
       const id = await create(LIST, { name: "Taq", amount: 100, public: isPublic });
+      await lab.send("alice", "POST", `${LIST}${id}/take_out/`, {});
       if (grant) {
         const { to, ...rights } = grant;
         await share(`${LIST}${id}/`, {

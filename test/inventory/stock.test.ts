@@ -291,7 +291,7 @@ describe("lists", () => {
     [
       "expiry__lte=30x",
       "alice",
-      "expiry__lte: Expected a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00), or a day counted from today (today, 30d, -7d).",
+      "expiry__lte: Expected a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00), or a day counted from today (today, 30d, -7d), or now.",
     ],
     ["below_minimum=true", "alice", ["bob", "past"]],
     ["below_minimum=true", "bob", ["bob"]],

@@ -90,10 +90,10 @@ const amounts = (...latestFirst: (number | null)[]) =>
   }));
 
 test.each([
-  [[0.15, 0.2, 0.1], { full: 0.2, lastUsed: "2026-11-09" }],
+  [[0.15, 0.2, 0.1], { full: 0.2, lastUsed: "2026-11-09", lastAmount: 0.05 }],
   [[100], { full: 100 }],
-  [[5, 3, 4], { full: 5, lastUsed: "2026-11-08" }],
-  [[0, 4, null], { full: 4, lastUsed: "2026-11-09" }],
+  [[5, 3, 4], { full: 5, lastUsed: "2026-11-08", lastAmount: 1 }],
+  [[0, 4, null], { full: 4, lastUsed: "2026-11-09", lastAmount: 4 }],
   [[null], {}],
   [[], {}],
 ])("finds the last refill and use in the amounts %p (latest first): %p", (latestFirst, expected) => {

@@ -96,16 +96,18 @@ function inPath(name: string, lists: readonly RoutedResource[]): TSchema {
   const [first, second] = lists;
   if (name === "list") {
     const segments = lists.map(({ segment }) => segment);
-    const $id = segments.length === RESOURCES.length ? { $id: name } : {};
+    const $id = segments.length === RESOURCES.length ? name : `${first.name}_or_other_list`;
     const description = "The list; its slash may be encoded as %2F.";
-    return Type.Enum(segments, { ...$id, description, examples: [first.segment] });
+    return Type.Enum(segments, { $id, description, examples: [first.segment] });
   }
   const isRecord = name === "id" && first;
   const noun = isRecord && (second ? "record" : first.name);
   const [description, example] = isRecord
     ? [`Id of ${makeNouns({ name: noun as string }).one}.`, exampleId(first)]
     : PATH_PARAMETERS[name];
-  const $id = isRecord ? `${noun}_id` : name;
+  // Examples differ between sets of lists.
+  const of = second && lists.length < RESOURCES.length ? `${first!.name}_or_other` : noun;
+  const $id = isRecord ? `${of}_id` : name;
   return (typeof example === "number" ? Type.Integer : Type.String)({
     $id,
     description,

@@ -130,7 +130,7 @@ export const historyOperations = () => [
 ];
 
 /** A record of one of the lists. */
-const anyRecord = () =>
+export const anyRecord = () =>
   Type.Unsafe<JsonRecord>(
     Type.Union(
       RESOURCES.map((resource) => recordAnswer(DECLARED, resource)),

@@ -212,7 +212,7 @@ export const searchOperation = <const Path extends `/${string}`>(
     access,
     parses: true,
     summary: `Search ${makeNouns(resource).many}`,
-    description: "Answers like GET of the list.",
+    description: "Like GET of the list.",
     reads: true,
     sends: content(SEARCH_BODY),
     returns: () => listAnswer(resource),
@@ -257,7 +257,7 @@ function itemOperations(resource: RoutedResource) {
     operation("PUT /api/v2/:list/:id/", {
       ...ofOne,
       summary: `Replace ${one}`,
-      description: "Omitted optional fields keep their values.",
+      description: "Omitted fields keep their values.",
       sends: () => content(creationSchema(DECLARED, resource)),
       returns,
       formats: RENDERED_CONTENT,
@@ -278,7 +278,7 @@ function itemOperations(resource: RoutedResource) {
     operation("DELETE /api/v2/:list/:id/", {
       access: "signedIn",
       summary: `Delete ${one}`,
-      description: "Lists with `deleted=true` still show it.",
+      description: "`deleted=true` still shows it.",
       parameters: [DRY_RUN, IF_MATCH],
       run: write,
     }),

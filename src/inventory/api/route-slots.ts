@@ -9,11 +9,12 @@ import { nullable } from "../../platform/schema.ts";
 import { countHidden, evict } from "../records/evict.ts";
 import { fillSlots, readSpaces } from "../records/fill-slots.ts";
 import { freeSlots, type Slot, type Space, sumUsage } from "../records/storage-space.ts";
+import { forbidden } from "../records/rights.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { readGrid, hasPosition } from "../resources/position.ts";
 import { writeBatch } from "./batch.ts";
-import { type Call, findChangeable, findRecord, mayChange, respondJson } from "./call.ts";
+import { type Call, findRecord, mayChange, respondJson } from "./call.ts";
 import { DRY_RUN, SEVERAL } from "./parameters.ts";
 import { inList } from "./mount-operations.ts";
 import { operation } from "../../platform/operation.ts";
@@ -69,6 +70,7 @@ const STORED_RECORD = Type.Object({
   barcode: TEXT,
   amount: nullable(Type.Number()),
   below_minimum: BOOLEAN,
+  taken_out: BOOLEAN,
   expiry: nullable(Type.String({ format: "date" })),
   position: TEXT,
   version: COUNT,
@@ -261,7 +263,7 @@ const evictionOperation = () =>
     access: "signedIn",
     summary: "Take records out of a location",
     description:
-      "For callers who may change the location: the records lose their location and position, including records that the caller may not view or change.",
+      "The records lose their location and position. Callers who may change the location name any record, also hidden ones; callers who may use it release slots of records that are taken out.",
     body: EVICT,
     returns: EVICTION,
     errors: [403],
@@ -269,8 +271,11 @@ const evictionOperation = () =>
       writeBatch(call, body, {
         kind: "evict",
         work(writer) {
-          const rid = findChangeable(call, LOCATION, params.id);
-          return evict(call.store, writer, rid, body, call.actor);
+          const rid = findRecord(call, LOCATION, params.id);
+          const onlyTakenOut = !mayChange(call, LOCATION, rid);
+          if (onlyTakenOut && !mayUse(call.store.reader.makeContext(call.actor), LOCATION, rid))
+            throw forbidden();
+          return evict(call.store, writer, rid, { ...body, onlyTakenOut }, call.actor);
         },
         respond: (results) => respondJson({ results }),
       }),
@@ -322,6 +327,7 @@ const SHOWN_FIELDS = [
   "barcode",
   "amount",
   "below_minimum",
+  "taken_out",
   "expiry",
   "position",
   "version",

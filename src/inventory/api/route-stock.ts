@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { JsonObject } from "../model/field.ts";
+import { type JsonObject, KINDS } from "../model/field.ts";
 import { recordAnswer, recordsAnswer } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
@@ -11,7 +11,9 @@ import {
   type GivenAmount,
   MAX_ALIQUOTS,
   refill,
+  putBack,
   type StockItem,
+  takeOut,
   thaw,
 } from "../records/stock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -23,6 +25,7 @@ import { DRY_RUN, IF_MATCH } from "./parameters.ts";
 import { operation } from "../../platform/operation.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { showRecord, showRecords } from "./read-records.ts";
+import { anyRecord } from "./route-history.ts";
 import { listRecordParameters } from "./route-records.ts";
 import { closed, optional, RENDERED_CONTENT } from "./schema.ts";
 
@@ -31,6 +34,7 @@ const day = (description: string) => Type.Optional(nullable(Type.String({ format
 
 const UNIT = Type.Optional(
   Type.String({
+    $id: "AmountUnit",
     description: "Unit of the amount, such as µL; by default that of the record.",
     maxLength: 255,
     examples: undefined,
@@ -67,10 +71,24 @@ const DIVIDE = closed({
 });
 const THAW = closed({});
 
-/** Actions on stock: consume, refill, aliquot, thaw. */
+const TAKE_OUT = closed({
+  due_back: Type.Optional(
+    Type.String({ format: "date-time", description: "When it is due back; in 24 hours by default." }),
+  ),
+});
+const PUT_BACK = closed({
+  location: optional("Id of another location."),
+  position: optional("Position there."),
+});
+
+/** Actions on stock: consume, refill, aliquot, thaw, take out, put back. */
 export const stockOperations = () =>
   RESOURCES.filter(hasStock).flatMap((resource) =>
-    inList(resource, [...amountOperations(resource), aliquotOperation(resource)]),
+    inList(resource, [
+      ...amountOperations(resource),
+      aliquotOperation(resource),
+      ...placeOperations(resource),
+    ]),
   );
 
 function amountOperations(resource: RoutedResource) {
@@ -112,6 +130,40 @@ function amountOperations(resource: RoutedResource) {
     }),
   ];
 }
+
+/** Both lists have one description of these. */
+function placeOperations(resource: RoutedResource) {
+  const ofItem = {
+    access: "signedIn",
+    parameters: [() => listRecordParameters(resource), DRY_RUN, IF_MATCH],
+    returns: anyRecord,
+    formats: RENDERED_CONTENT,
+  } as const;
+  return [
+    operation("POST /api/v2/:list/:id/take_out/", {
+      ...ofItem,
+      summary: "Take stock out",
+      description: "Its slot stays reserved.",
+      body: TAKE_OUT,
+      run: ({ params, body }, call: Call) =>
+        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+          takeOut(call.store, writer, item, parseDue(body.due_back), call.actor),
+        ),
+    }),
+    operation("POST /api/v2/:list/:id/put_back/", {
+      ...ofItem,
+      summary: "Put stock back",
+      body: PUT_BACK,
+      run: ({ params, body }, call: Call) =>
+        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+          putBack(writer, item, body, call.actor),
+        ),
+    }),
+  ];
+}
+
+const parseDue = (typed: string | undefined): number | undefined =>
+  typed === undefined ? undefined : Number(KINDS.instant.parse(typed));
 
 /** Changes the stock of a record, and shows the record. */
 const changeItem = (

@@ -62,8 +62,8 @@ export const HTML: Content = { "text/html": { schema: TEXT } };
 /** The formats of records besides JSON. */
 export const RENDERED_CONTENT: Content = {
   ...HTML,
-  "text/csv": { schema: TEXT },
-  // Without the schema of bytes, which OpenAPI 3.1 does not need: there are many responses.
-  [MEDIA_TYPES.xlsx]: { schema: {} },
-  [MEDIA_TYPES.eln]: { schema: {} },
+  // Without schemas, which OpenAPI 3.1 does not need: there are many responses.
+  "text/csv": {},
+  [MEDIA_TYPES.xlsx]: {},
+  [MEDIA_TYPES.eln]: {},
 };

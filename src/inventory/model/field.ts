@@ -98,7 +98,7 @@ export interface Field {
   pattern?: { expression: RegExp; rule: string; parseWords?: (words: string) => string };
   /** Shown as `{"value": …}`, as LabID's client reads it; bodies may also contain the bare value. */
   wrapped?: true;
-  /** Only for clients of LabID: forms leave the field out. */
+  /** Only for clients of LabID and actions: forms leave the field out. */
   forClients?: true;
   form?: FieldForm;
   /** Other titles of its column in spreadsheets, separated by commas, the likeliest first; without case and punctuation. */

@@ -106,7 +106,7 @@ function compareValue(
 
 const describeExpected = (kind: KindName): string =>
   kind === "instant"
-    ? `${KINDS.instant.expected}, or a day counted from today (today, 30d, -7d)`
+    ? `${KINDS.instant.expected}, or a day counted from today (today, 30d, -7d), or now`
     : KINDS[kind].expected;
 
 /** An instant that a parameter gives (microseconds), or the beginning of a day counted from today. @throws Problem */
@@ -116,8 +116,9 @@ export function parseSince(name: string, typed: string): number {
   return Number(value);
 }
 
-/** The beginning, in UTC, of today or of a day counted from it. */
+/** The present minute, or the beginning, in UTC, of today or of a day counted from it. */
 function relativeDay(typed: string): number | undefined {
+  if (/^now$/i.test(typed.trim())) return Math.floor(Date.now() / 60_000) * 60_000_000;
   const [word, days] = /^(?:today|([+-]?\d{1,5})d)$/i.exec(typed.trim()) ?? [];
   if (word === undefined) return undefined;
   const today = Math.floor(Date.now() / 86_400_000);

@@ -61,7 +61,7 @@ const partSchema = perResource((resources, resource) => {
   const own = names.filter((name) => !common.includes(name));
   return Type.Object(describe(own), {
     $id: `Partial${schemaName(resource)}`,
-    description: "Named fields, or the flat form.",
+    description: "Named fields, or flat form.",
     ...(common.length > 0 ? { allOf: [Type.Object(describe(common), { $id: "PartialRecord" })] } : {}),
     // Not additionalProperties: many generators of clients leave out patterns of names, and would refuse the members.
     propertyNames: { anyOf: [{ enum: names }, { pattern: "__" }] },

@@ -7,7 +7,7 @@ import { isProperty, type Shape } from "./listing.ts";
 
 /** JSON schemas of the declarations for OpenAPI 3.1. */
 
-const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
+const PROPERTY_NOTE = "As `{name, value, category}`.";
 
 /** Schema of a field's value in a record. */
 export function valueSchema(
@@ -123,13 +123,15 @@ export interface SentFields {
   [field: string]: Json | undefined;
 }
 
+const isWritten = ({ write, shown }: Field): boolean => write !== "never" && shown !== "internal";
+
 /** A body that changes a record. */
 export const changesSchema = perResource((resources, resource) => {
   const describe = (names: readonly string[]): TProperties =>
     Object.fromEntries(
       names.map((name) => [name, Type.Optional(valueSchema(resources, resource, name, "plain"))]),
     );
-  const names = Object.keys(resource.fields).filter((name) => resource.fields[name].write !== "never");
+  const names = Object.keys(resource.fields).filter((name) => isWritten(resource.fields[name]));
   const shared = names.filter((name) => COMMON.has(name)).toSorted();
   const [shown] = requiredFields(resource);
   return Type.Unsafe<SentFields>(

@@ -44,6 +44,8 @@ const PARTS: Readonly<Record<string, string>> = { note: "note", attachment: "fil
 /** The place of a record: fields that a move changes. */
 const PLACE = new Set(["location", "position"]);
 const TREE = new Set(["parent", "place", "equipment"]);
+/** Fields that say who has stock. */
+const TAKEN_OUT = new Set(["taken_out", "taken_out_by", "taken_out_at", "due_back"]);
 const MAX_FIELDS = 3;
 
 /** `9 consumables`, `1 piece of equipment`. */
@@ -167,6 +169,13 @@ const recordName = ({ resource, after }: Change): string =>
 const changedNames = (before: object): string[] =>
   Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
 
+/** Taken out and put back by people, and kept for longer. */
+function describeTakenOut(changes: readonly Change[], objects: string): string {
+  const [{ before, after }] = changes;
+  if (after.taken_out_by === null) return `put ${objects} back`;
+  return before!.taken_out_by === undefined ? `changed when ${objects} is due back` : `took ${objects} out`;
+}
+
 /** Describes changed fields of records that did not move. */
 function describeFields(changes: readonly Change[], fields: ReadonlySet<string>, objects: string): string {
   const [{ resource, before, after }] = changes;
@@ -176,6 +185,7 @@ function describeFields(changes: readonly Change[], fields: ReadonlySet<string>,
     return `made ${objects} ${after.public === 1 ? "public" : "private"}`;
   if (fields.size === 1 && isOne && field === resource.key)
     return `renamed ${String(before![field])} to ${objects}`;
+  if (fields.isSubsetOf(TAKEN_OUT)) return describeTakenOut(changes, objects);
   if (isOne && fields.isSubsetOf(new Set(["amount", "status"])) && before!.amount && after.amount !== null)
     return `changed the amount of ${objects} from ${before!.amount} to ${after.amount}`;
   if (fields.size > MAX_FIELDS) return `changed ${objects}`;

@@ -8,6 +8,7 @@ import { clause, selecting } from "../model/sql.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
 import type { RecordWriter } from "./record-writer.ts";
+import { forbidden } from "./rights.ts";
 import type { Store } from "./store.ts";
 
 /** Removes records from a location for users who may change it, including records that they may not view. */
@@ -22,6 +23,7 @@ interface EnclosedRecord {
   position: string;
   /** Record; null if the actor may not view it. */
   record: { segment: string; id: string; name: string } | null;
+  isTakenOut: boolean;
 }
 export type Evicted = Pick<EnclosedRecord, "position" | "record">;
 
@@ -30,6 +32,8 @@ interface Choice {
   positions?: readonly string[] | undefined;
   records?: readonly string[] | undefined;
   hidden?: boolean | undefined;
+  /** Refuses records that nobody has taken out, and hidden ones. */
+  onlyTakenOut?: boolean;
 }
 
 /** The fields by which records are in locations. */
@@ -44,9 +48,10 @@ function inside({ statements, resources }: Store, location: number, actor: Actor
   return LOCATION_FIELDS.flatMap(({ resource, field }) => {
     const inLocation = clause(`t.${columnName(resource, field)} = ? AND t.deleted = 0`, [location]);
     const position = hasPosition(resource) ? "t.position" : "''";
+    const takenOut = "taken_out" in resource.fields ? "t.taken_out" : "0";
     const { text, args } = selecting(resource, inLocation);
     const all = statements.all({
-      text: `SELECT t.rid AS rid, ${position} AS position FROM ${resource.table} AS t WHERE ${text} ORDER BY length(position), position`,
+      text: `SELECT t.rid AS rid, ${position} AS position, ${takenOut} AS taken_out FROM ${resource.table} AS t WHERE ${text} ORDER BY length(position), position`,
       args,
     });
     const columns = `t.rid AS rid, t.id AS id, t.${columnName(resource, resource.key)} AS name`;
@@ -57,12 +62,13 @@ function inside({ statements, resources }: Store, location: number, actor: Actor
         .all({ text: seen.text, args: [...seen.args, ...inLocation.args] })
         .map(({ rid, id, name }) => [rid, { segment: resource.segment, id: String(id), name: String(name) }]),
     );
-    return all.map(({ rid, position }) => ({
+    return all.map(({ rid, position, taken_out }) => ({
       resource,
       field,
       rid: Number(rid),
       position: String(position),
       record: visible.get(rid) ?? null,
+      isTakenOut: taken_out === 1,
     }));
   });
 }
@@ -71,12 +77,12 @@ function inside({ statements, resources }: Store, location: number, actor: Actor
 export const countHidden = (store: Store, location: number, actor: Actor): number =>
   inside(store, location, actor).filter(({ record }) => record === null).length;
 
-/** Runs in a batch; the caller has checked that the actor may change the location. @throws Problem invalid_request */
+/** Runs in a batch; the caller has checked the rights on the location. @throws Problem invalid_request, forbidden */
 export function evict(
   store: Store,
   writer: RecordWriter,
   location: number,
-  { positions = [], records = [], hidden = false }: Choice,
+  { positions = [], records = [], hidden = false, onlyTakenOut = false }: Choice,
   actor: Actor,
 ): Evicted[] {
   if (positions.length + records.length === 0 && !hidden)
@@ -94,6 +100,8 @@ export function evict(
       (position !== "" && slots.has(position.toLowerCase())) ||
       (record === null ? hidden : ids.has(record.id)),
   );
+  if (onlyTakenOut && chosen.some(({ record, isTakenOut }) => record === null || !isTakenOut))
+    throw forbidden();
   for (const { resource, rid, field } of chosen) writer.removeFromLocation(resource, rid, field, actor);
   return chosen.map(({ position, record }) => ({ position, record }));
 }

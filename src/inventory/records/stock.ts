@@ -7,12 +7,15 @@ import { LIMITS } from "../model/limits.ts";
 import { addAmounts, convertAmount, convertibleUnits, formatAmount, unitSymbol } from "../model/unit.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { RoutedResource } from "../resources/index.ts";
+import { PUT_BACK } from "../resources/stock.ts";
+import { readMicroseconds } from "../../platform/clock.ts";
+import { Problem } from "../../problem.ts";
 import { chooseSlots, readSpaces } from "./fill-slots.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Right } from "./rights.ts";
 import type { Store } from "./store.ts";
 
-/** Consuming, refilling, dividing and thawing stock, each within a batch that the caller opens. All throw a Problem. */
+/** Consuming, refilling, dividing, thawing, taking out and putting back stock, each within a batch that the caller opens. All throw a Problem. */
 
 export interface StockItem {
   resource: RoutedResource;
@@ -121,6 +124,54 @@ export function thaw(writer: RecordWriter, { resource, rid }: StockItem, actor: 
   writer.require(resource, rid, "use", actor);
   const { freeze_thaw_count: count } = writer.current(resource, rid);
   writer.use(resource, rid, { freeze_thaw_count: Number(count) + 1 }, actor);
+}
+
+/** Hours after which stock is due back, if nothing else is said. */
+const DUE_AFTER = 24;
+const HOUR = 3_600_000_000;
+
+/**
+ * Takes stock out for the actor, or changes when it is due back (microseconds). Its slot stays reserved. Stock that
+ * somebody else has passes to the actor.
+ */
+export function takeOut(
+  store: Store,
+  writer: RecordWriter,
+  { resource, rid }: StockItem,
+  due: number | undefined,
+  actor: Actor,
+): void {
+  writer.require(resource, rid, "use", actor);
+  const { taken_out_by: holder, taken_out_at: since } = writer.current(resource, rid);
+  const now = readMicroseconds(store.clock);
+  if (due !== undefined && due <= now) throw invalidField("due_back", "Give a time in the future.");
+  writer.use(
+    resource,
+    rid,
+    {
+      taken_out_by: actor.user,
+      taken_out_at: holder === actor.user ? since : now,
+      due_back: due ?? now + DUE_AFTER * HOUR,
+    },
+    actor,
+  );
+}
+
+/** Puts stock back into its slot, or into the place that the body names. */
+export function putBack(
+  writer: RecordWriter,
+  { resource, rid }: StockItem,
+  body: { location?: string; position?: string },
+  actor: Actor,
+): void {
+  writer.require(resource, rid, "use", actor);
+  const { taken_out_by: holder, location } = writer.current(resource, rid);
+  if (holder === null) throw new Problem("conflict", "It is not taken out.");
+  if (body.location === undefined && location === null)
+    throw invalidField("location", "Its slot was released. Give a location.");
+  if (body.location !== undefined) writer.update(resource, rid, body, "merge", actor);
+  // Also where it was put into its own slot.
+  if (writer.current(resource, rid).taken_out_by !== null) writer.use(resource, rid, PUT_BACK, actor);
 }
 
 export interface Division {

@@ -1,6 +1,6 @@
 import { type Actor, hasStock } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import { BOOKKEEPING, changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
+import { changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
 import type { Batch, Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
@@ -146,9 +146,13 @@ export class Undo {
 
 /** Those who may use stock take back their own uses, unless the record was changed later. */
 function rightToUndo(changes: readonly Change[], now: StoredRecord): Right {
-  const names = changes.flatMap(({ before }) => Object.keys(before ?? { id: "" }));
+  const [{ resource }] = changes;
+  const names = changes.flatMap(({ before }) => Object.keys(before ?? {}));
+  // Read-only fields follow the others.
   const isUse =
-    hasStock(changes[0].resource) && names.every((name) => BOOKKEEPING.has(name) || USED_FIELDS.has(name));
+    hasStock(resource) &&
+    changes.every(({ op }) => op === "update") &&
+    names.every((name) => USED_FIELDS.has(name) || resource.fields[name].write === "never");
   return isUse && changedSince(changes, now).length === 0 ? "use" : "change";
 }
 

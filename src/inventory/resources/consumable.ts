@@ -2,7 +2,7 @@ import { prose } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { barcodeField, modelType, sameAsModelType, statusField } from "./model-type.ts";
 import { checkPosition, positionField, positionRules, storageField } from "./position.ts";
-import { amountFields, consumableStock, stockErrors } from "./stock.ts";
+import { amountFields, consumableStock, stockRules } from "./stock.ts";
 
 export const consumable = ownedResource({
   name: "consumable",
@@ -23,6 +23,6 @@ export const consumable = ownedResource({
     position: positionField(),
     ...consumableStock(),
   },
-  rules: (...written) => ({ ...positionRules(...written), ...stockErrors(written[0]) }),
+  rules: (...written) => ({ ...positionRules(...written), ...stockRules(...written) }),
   check: checkPosition("consumable"),
 });

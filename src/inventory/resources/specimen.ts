@@ -2,7 +2,7 @@ import { prose } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 import { barcodeField, modelType, sameAsModelType, statusField } from "./model-type.ts";
 import { checkPosition, positionField, positionRules, storageField } from "./position.ts";
-import { specimenStock, stockErrors } from "./stock.ts";
+import { specimenStock, stockRules } from "./stock.ts";
 
 export const specimen = ownedResource({
   name: "specimen",
@@ -22,6 +22,6 @@ export const specimen = ownedResource({
     position: positionField(),
     ...specimenStock(),
   },
-  rules: (...written) => ({ ...positionRules(...written), ...stockErrors(written[0]) }),
+  rules: (...written) => ({ ...positionRules(...written), ...stockRules(...written) }),
   check: checkPosition("specimen"),
 });

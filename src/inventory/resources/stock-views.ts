@@ -35,6 +35,18 @@ export const EXPIRED: StockView = {
 /** The records that are running out, unless other tubes of their product last. */
 export const RUNNING_OUT = [LOW, EXPIRED, EXPIRING];
 
+export const TAKEN_OUT: StockView = {
+  title: "Taken out",
+  filters: { taken_out: "true" },
+  ordering: "due_back",
+};
+
+export const OVERDUE: StockView = {
+  title: "Overdue",
+  filters: { due_back__lt: "now" },
+  ordering: "due_back",
+};
+
 export const OWN_STOCK: StockView = { title: "Mine", filters: { mine: "true" }, ordering: "-modified" };
 
-export const STOCK_VIEWS = [EXPIRING, LOW, OWN_STOCK];
+export const STOCK_VIEWS = [EXPIRING, LOW, TAKEN_OUT, OVERDUE, OWN_STOCK];

@@ -1,4 +1,18 @@
-import { day, type Field, type FieldForm, flag, integer, number, reference, text } from "../model/field.ts";
+import {
+  computed,
+  day,
+  type Field,
+  type FieldForm,
+  flag,
+  instant,
+  integer,
+  number,
+  printInstant,
+  reference,
+  Shape,
+  text,
+} from "../model/field.ts";
+import type { Resource } from "../model/resource.ts";
 
 /** Fields of stock: the amount that is left, the supplier, the day of expiry. */
 
@@ -68,6 +82,23 @@ const aliquotSource = (name: string): Field =>
     form: { group: "Stock", hint: "", column: false, summary: true },
   });
 
+const HIDDEN = { shown: "extra", forClients: true, form: { shownIn: "none" } } as const;
+const nullableTime = { write: "optional", nullable: true, initial: null, dependent: true } as const;
+
+/** Who has stock that was taken out of its location. */
+const takenOut = (): Record<string, Field> => ({
+  taken_out: flag("Whether it is taken out.", false, { write: "never", ...HIDDEN }),
+  taken_out_by: reference("user", "The person who has it.", HIDDEN),
+  taken_out_at: instant("When it was taken out.", { ...nullableTime, shown: "internal" }),
+  taken_out_since: computed("When it was taken out.", {
+    ...HIDDEN,
+    select: "t.taken_out_at",
+    shape: Shape.Union([Shape.String({ format: "date-time" }), Shape.Null()]),
+    compute: ({ taken_out_since: at }) => (at === null ? null : printInstant(Number(at))),
+  }),
+  due_back: instant("When it is due back.", { ...nullableTime, ...HIDDEN }),
+});
+
 const catalogueNumber = (): Field =>
   text("Catalogue number of the supplier.", {
     synonyms:
@@ -116,6 +147,7 @@ export const consumableStock = (): Record<string, Field> => ({
   expiry: expiry(),
   freeze_thaw_count: thaws(),
   aliquot_of: aliquotSource("consumable"),
+  ...takenOut(),
 });
 
 export const specimenStock = (): Record<string, Field> => ({
@@ -129,12 +161,18 @@ export const specimenStock = (): Record<string, Field> => ({
   expiry: expiry(),
   freeze_thaw_count: thaws(),
   aliquot_of: aliquotSource("specimen"),
+  ...takenOut(),
 });
 
 export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });
 
 /** Fields that using stock changes; those who may use it take back what they did. */
-export const USED_FIELDS = new Set(["amount", "status", "freeze_thaw_count", "location", "position"]);
+export const USED_FIELDS = new Set(
+  "amount status freeze_thaw_count location position taken_out_by taken_out_at due_back".split(" "),
+);
+
+/** Values of stock that nobody has taken out. */
+export const PUT_BACK = { taken_out_by: null, taken_out_at: null, due_back: null };
 
 const NON_NEGATIVE_FIELDS = ["amount", "minimum_amount", "full_amount", "price", "freeze_thaw_count"];
 
@@ -146,3 +184,11 @@ export const stockErrors = (record: Readonly<Record<string, unknown>>): Record<s
       "Ensure this value is greater than or equal to 0.",
     ]),
   );
+
+/** Stock that is moved to another place is put back there. Returns errors by field. */
+export const stockRules: NonNullable<Resource["rules"]> = (record, given, previous) => {
+  const isMoved = ["location", "position"].some((name) => record[name] !== previous?.[name]);
+  const isPutBack = previous && isMoved && record.location !== null && !given.has("taken_out_by");
+  if (isPutBack || record.taken_out_by === null) Object.assign(record, PUT_BACK);
+  return stockErrors(record);
+};

@@ -13,6 +13,8 @@ export interface Amounts {
   full?: number | undefined;
   /** Time of the last withdrawal. */
   lastUsed?: string | undefined;
+  /** Amount of the last withdrawal. */
+  lastAmount?: number | undefined;
 }
 
 /** Computed from the changes of the amount, the latest first. */
@@ -20,7 +22,12 @@ export function amountsIn(changes: readonly Pick<Change, "at" | "before" | "afte
   const amounts = changes.map(({ after }) => after?.amount);
   const refilled = amounts.findIndex((amount, i) => Number(amounts[i + 1] ?? -1) < Number(amount ?? 0));
   const used = changes.find(({ before, after }) => Number(after?.amount ?? 0) < Number(before?.amount ?? 0));
-  return { full: typeof amounts[refilled] === "number" ? amounts[refilled] : undefined, lastUsed: used?.at };
+  const lastAmount = used && Number(used.before!.amount) - Number(used.after!.amount);
+  return {
+    full: typeof amounts[refilled] === "number" ? amounts[refilled] : undefined,
+    lastUsed: used?.at,
+    lastAmount: lastAmount && Number(lastAmount.toPrecision(12)),
+  };
 }
 
 /** Unit; empty until the record is loaded, and for records without an amount. */

@@ -10,6 +10,7 @@ import {
   formatText,
   ExpiryTag,
   isNamed,
+  personName,
   recordName,
   readPage,
   type Row,
@@ -17,6 +18,7 @@ import {
   findSuffix,
   formatWithSuffix,
 } from "./record.tsx";
+import { DueBack } from "./stock-actions.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
 import { countRecords } from "./read-list.ts";
@@ -86,6 +88,16 @@ export const LOW: Panel = {
   compare: (a, b) => Number(a.amount) - Number(b.amount) || compareTexts("name")(a, b),
   empty: "Nothing is below its minimum amount.",
   end: (item) => <Amount {...item} />,
+};
+
+const TAKEN_OUT: Panel = {
+  ...views.TAKEN_OUT,
+  fields: ["taken_out_by", "due_back"],
+  compare: compareTexts("due_back"),
+  empty: "Everything is in its place.",
+  below: ({ row: { values } }) => `${personName(values.taken_out_by)} has it`,
+  end: ({ row: { values } }) => <DueBack at={values.due_back} />,
+  also: { name: "overdue", filters: views.OVERDUE.filters },
 };
 
 const MINE: Panel = {
@@ -205,6 +217,7 @@ export function Dashboard({ children }: { children: ComponentChildren }) {
       <div class="stack">
         <StockPanel of={EXPIRING} />
         <StockPanel of={LOW} />
+        <StockPanel of={TAKEN_OUT} />
         {session && <RecentChanges />}
       </div>
       <div class="stack">

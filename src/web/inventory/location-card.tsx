@@ -8,7 +8,8 @@ import { readSlots } from "./box/slots.ts";
 import { type Declaration, isInTree, isStored } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
-import { formatText, isNamed, recordName, type Row } from "./record.tsx";
+import { placeOf } from "./stock-actions.tsx";
+import { isNamed, recordName, type Row } from "./record.tsx";
 
 interface LocationCardProps {
   of: Declaration;
@@ -21,18 +22,16 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
   if (isInTree(of.name)) return row.values.deleted === true ? null : <TreeCard of={of} row={row} />;
-  const canMove = isStored(of);
-  if (!canMove && !isNamed(location)) return null;
-  const slot = typeof position === "string" ? position : "";
-  const from = isNamed(location)
-    ? { id: String(location.id), name: formatText(location) }
-    : { id: "", name: "" };
+  // Stock is moved by the actions on it.
+  const canMove = row.mayChange && isStored(of) && !("taken_out" in of.fields);
+  if (!isStored(of) && !isNamed(location)) return null;
+  const slot = String(position ?? "");
+  const from = placeOf(row);
   return (
     <Card
       title="Location"
       actions={
-        canMove &&
-        row.mayChange && (
+        canMove && (
           <Button look="quiet" small icon="move" onClick={() => setMoving(true)}>
             Move
           </Button>

@@ -29,6 +29,8 @@ import { readFlat, readList, readOne } from "./read-list.ts";
 export interface NamedReference {
   id: string | number;
   name: string | null;
+  /** Full name of a person. */
+  fullName?: string;
 }
 export type RecordValue = string | number | boolean | null | NamedReference | object;
 
@@ -39,6 +41,8 @@ export interface Row {
   /** No deleted record can be changed. */
   mayChange: boolean;
   mayDelete: boolean;
+  /** Stock that the reader may use: take some, take it out, move it. */
+  mayUse: boolean;
   values: Readonly<Record<string, RecordValue>>;
 }
 
@@ -60,19 +64,35 @@ export function toRow(record: Nested | JsonRecord): Row {
     // Users are shown by their username.
     values[name] =
       value !== null && typeof value === "object" && "username" in value
-        ? { id: String(value.username), name: String(value.username) }
+        ? toPerson(value as { username: string; full_name?: string })
         : value;
   }
   namePlaces(values);
-  const { actions } = (values.permissions ?? {}) as { actions?: { change?: boolean; delete?: boolean } };
+  const { actions = {} } = (values.permissions ?? {}) as {
+    actions?: { change?: boolean; delete?: boolean; use?: boolean };
+  };
+  const isAlive = values.deleted !== true;
   return {
     id: String(values.id),
     version: typeof values.version === "number" ? values.version : undefined,
-    mayChange: actions?.change === true && values.deleted !== true,
-    mayDelete: actions?.delete === true,
+    mayChange: actions.change === true && isAlive,
+    mayDelete: actions.delete === true,
+    mayUse: actions.use === true && isAlive,
     values,
   };
 }
+
+const toPerson = ({
+  username,
+  full_name = "",
+}: {
+  username: string;
+  full_name?: string;
+}): NamedReference => ({
+  id: username,
+  name: username,
+  fullName: full_name,
+});
 
 /** Unique names of places, such as `Rack A › Box 1`. */
 const UNIQUE = "__unique_path";
@@ -112,7 +132,7 @@ export const recordName = (of: Declaration, { values }: Row): string =>
 /** Names of the fields that are read for a column besides its own: what completes its values, and says that stock is low. */
 const secondColumnNames = (field: FieldInfo | undefined): string[] => [
   ...(field?.form?.suffix ? [field.form.suffix] : []),
-  ...(field?.form?.look === "amount" ? ["below_minimum"] : []),
+  ...(field?.form?.look === "amount" ? ["below_minimum", "taken_out"] : []),
 ];
 
 /** One page of a list with these fields. @throws ApiError */
@@ -172,6 +192,10 @@ export function readName(to: Pick<Reference, "segment" | "key">, id: string): Pr
 
 export const isNamed = (value: RecordValue | undefined): value is NamedReference =>
   value !== null && typeof value === "object" && "id" in value && "name" in value;
+
+/** The full name of a person, or the username. */
+export const personName = (value: RecordValue | undefined): string =>
+  (isNamed(value) && value.fullName) || formatText(value);
 
 /** A number with a unit. */
 const isAmount = (value: object): value is { value: number; unit: RecordValue } =>
@@ -277,6 +301,7 @@ interface StockValues {
   expiry?: unknown;
   amount?: unknown;
   below_minimum?: unknown;
+  taken_out?: unknown;
 }
 
 /** Problem of stock by its amount, status and expiry; undefined if there is none. */
@@ -289,7 +314,9 @@ export function findShortage({ status, expiry, amount, below_minimum }: StockVal
 
 /** The CSS class of the state of stock: its problem, or else its status. */
 export const findStockState = (values: StockValues): string =>
-  findShortage(values) ?? STATES[String(values.status ?? "")] ?? "other";
+  values.taken_out === true
+    ? "out"
+    : (findShortage(values) ?? STATES[String(values.status ?? "")] ?? "other");
 
 /** Statuses that a problem of the stock replaces. */
 const STOCK_STATES = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
@@ -298,6 +325,7 @@ const STOCK_STATES = new Set(["", "AVAILABLE", "LOW", "EMPTY", "EXPIRED"]);
 export function stateText(values: StockValues): string {
   const status = String(values.status ?? "");
   const shortage = findShortage(values);
+  if (values.taken_out === true) return ["Taken out", shortage].filter(Boolean).join(", ");
   if (shortage === undefined) return formatConstant(status);
   return STOCK_STATES.has(status) ? formatConstant(shortage) : `${formatConstant(status)}, ${shortage}`;
 }

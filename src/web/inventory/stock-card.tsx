@@ -20,7 +20,7 @@ interface StockProps {
   onUndone: () => void;
 }
 
-type Action = "Consume" | "Refill" | "Aliquots";
+type Action = "Refill" | "Aliquots";
 
 /** The stock of a record that has one. */
 export const StockCard = (props: StockProps) =>
@@ -46,22 +46,19 @@ function Stock(props: StockProps) {
       actions={
         row.mayChange &&
         isTracked && (
-          <>
-            <Button small icon="minus" onClick={() => setAction("Consume")}>
-              Consume
-            </Button>
-            <Button small icon="plus" onClick={() => setAction("Refill")}>
-              Refill
-            </Button>
-          </>
+          <Button small icon="plus" onClick={() => setAction("Refill")}>
+            Refill
+          </Button>
         )
       }
       foot={
-        row.mayChange && (
+        row.mayUse && (
           <>
-            <Button small onClick={() => setAction("Aliquots")}>
-              Make aliquots
-            </Button>
+            {row.mayChange && (
+              <Button small onClick={() => setAction("Aliquots")}>
+                Make aliquots
+              </Button>
+            )}
             <Button small onClick={() => void thaw()}>
               Count a thaw
             </Button>
@@ -71,9 +68,7 @@ function Stock(props: StockProps) {
     >
       <StockFacts of={of} row={row} />
       {action === "Aliquots" && <AliquotDialog {...props} onClose={() => setAction(null)} />}
-      {(action === "Consume" || action === "Refill") && (
-        <AmountDialog {...props} action={action} onClose={() => setAction(null)} />
-      )}
+      {action === "Refill" && <RefillDialog {...props} onClose={() => setAction(null)} />}
     </Card>
   );
 }
@@ -91,26 +86,33 @@ const stockFields = ({ fields }: Declaration): string[] =>
     .toSorted((a, b) => Number(isExpiry(fields[b])) - Number(isExpiry(fields[a])));
 const isExpiry = ({ form }: FieldInfo): boolean => form?.look === "expiry";
 
-/** Amount, dates and counts, each with what follows from it. */
-function StockFacts({ of, row }: { of: Declaration; row: Row }) {
+/** The amount that is left, of how much, and the state that follows. */
+export function AmountFact({ of, row }: { of: Declaration; row: Row }) {
   const shortage = findShortage(row.values);
-  // The amount comes first, with its unit and the minimum.
+  const { full } = useAmounts(of, row);
+  return (
+    <dl>
+      <dt>Left</dt>
+      <dd class="act-amount">{formatWithSuffix(of, row, "amount")}</dd>
+      <AmountLeft of={of} row={row} full={full} />
+      {shortage && (
+        <dd>
+          <span class={`state state-${shortage}`}>{WORDS[shortage]}</span>
+        </dd>
+      )}
+    </dl>
+  );
+}
+
+/** Dates and counts, each with what follows from it. */
+function StockFacts({ of, row }: { of: Declaration; row: Row }) {
+  // The amount is above, beside the actions.
   const facts = stockFields(of).filter(
     (name) => row.values[name] && !of.fields[name].form?.suffix && !isSuffix(of, name),
   );
-  const { full, lastUsed } = useAmounts(of, row);
+  const { lastUsed } = useAmounts(of, row);
   return (
     <dl class="facts">
-      <div>
-        <dt>Amount</dt>
-        <dd>{formatWithSuffix(of, row, "amount")}</dd>
-        <AmountLeft of={of} row={row} full={full} />
-        {shortage && (
-          <dd>
-            <span class={`state state-${shortage}`}>{WORDS[shortage]}</span>
-          </dd>
-        )}
-      </div>
       {lastUsed && (
         <div>
           <dt>Last used</dt>
@@ -167,14 +169,11 @@ const DATES: FormField<Record<string, string>>[] = [
   { name: "expiry", label: "Expiry", type: "date", optional: true },
 ];
 
-/** Asks how much is taken or added. */
-export function AmountDialog(props: StockProps & { action: "Consume" | "Refill"; onClose: () => void }) {
-  const { of, row, action, onSaved, onUndone, onClose } = props;
-  const isRefill = action === "Refill";
+function RefillDialog({ of, row, onSaved, onUndone, onClose }: StockProps & { onClose: () => void }) {
   const unit = findSuffix(of, row, "amount").trim();
   return (
     <FormDialog<Record<string, string>>
-      title={`${action} ${String(row.values.name)}`}
+      title={`Refill ${String(row.values.name)}`}
       onClose={onClose}
       fields={[
         {
@@ -183,22 +182,20 @@ export function AmountDialog(props: StockProps & { action: "Consume" | "Refill";
           type: "number",
         },
         ...unitField(unit),
-        ...(isRefill ? DATES : []),
+        ...DATES,
       ]}
       initial={{ amount: "", unit, lot: "", received: "", expiry: "" }}
-      submit={action}
+      submit="Refill"
       onSubmit={async ({ amount, ...values }) => {
-        const others = Object.entries(values).filter(
-          ([name, value]) => value && (isRefill || name === "unit"),
-        );
+        const others = Object.entries(values).filter(([, value]) => value);
         const body = { amount: Number(amount), ...Object.fromEntries(others) };
-        const response = await callForResponse(
-          isRefill ? "POST /api/v2/:list/:id/refill/" : "POST /api/v2/:list/:id/consume/",
-          { params: { list: of.name, id: row.id }, query: WHOLE, body },
-        );
+        const response = await callForResponse("POST /api/v2/:list/:id/refill/", {
+          params: { list: of.name, id: row.id },
+          query: WHOLE,
+          body,
+        });
         const saved = toRow(await response.json());
-        const left = formatWithSuffix(of, saved, "amount");
-        showDone(`${isRefill ? "Refilled" : "Consumed"}: ${left} left.`, response, onUndone);
+        showDone(`Refilled: ${formatWithSuffix(of, saved, "amount")} left.`, response, onUndone);
         onSaved(saved);
       }}
     />

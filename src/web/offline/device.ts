@@ -64,7 +64,7 @@ export async function snapshot(): Promise<Snapshot | undefined> {
   const changes = await readQueue(deviceStore(), kept.person.id);
   return changes.reduce(
     (known, { change, conflict }) =>
-      change.kind === "move" && !conflict ? withMove(known, change, true) : known,
+      "records" in change && !conflict ? withMove(known, change, true) : known,
     kept,
   );
 }

@@ -13,7 +13,7 @@ export const idOnServer = (store: DeviceStore, id: string): Promise<string | und
 export async function keepOutcome(store: DeviceStore, change: Change, { versions, id }: Done): Promise<void> {
   if (change.kind === "start") await store.update<string>(startedKey(change.stocktake.id), () => id);
   await store.update<Snapshot>(SNAPSHOT, (known) => {
-    if (known && change.kind === "move") return withMove(known, withVersions(change, versions ?? {}));
+    if (known && "records" in change) return withMove(known, withVersions(change, versions ?? {}));
     if (!known || change.kind !== "start" || id === undefined) return known;
     const begun = { ...change.stocktake, id, location: change.location };
     return { ...known, stocktakes: [begun, ...known.stocktakes] };

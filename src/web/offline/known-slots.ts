@@ -53,6 +53,7 @@ const storedIn = ({ segment, id, name, barcode, version, position = "", ...known
   barcode,
   amount: null,
   below_minimum: false,
+  taken_out: false,
   expiry: null,
   position,
   version,

@@ -15,6 +15,29 @@ export interface MovedRecord extends Movable {
   position: string;
 }
 
+/** Stock that was used, taken out or put back. */
+export interface StockChange {
+  kind: "stock";
+  action: "consume" | "take_out" | "put_back";
+  records: readonly [Movable];
+  body: { amount?: number; unit?: string };
+  /** Words for it, such as `Take out`. */
+  text: string;
+}
+
+/** Sends the request that changes stock. The key makes one that arrives twice count once. */
+export const requestStockChange = <Result>(
+  { action, records: [{ segment, id }], body }: StockChange,
+  key: string,
+  call: Caller<Result>,
+): Result =>
+  call(`POST /api/v2/:list/:id/${action}/`, {
+    params: { list: segment, id },
+    body: body as never,
+    headers: { "Idempotency-Key": key },
+    query: { fields: "version", response_format: "flat" },
+  });
+
 /** Sends the request that makes a move. The key is for several records; for one, If-Match does the same. */
 export function requestMove<Result>(
   { location, records }: Pick<Move, "location" | "records">,
@@ -43,7 +66,10 @@ export function requestMove<Result>(
 }
 
 /** The versions of the moved records, by their ids, in the server's answer. */
-export function readVersions({ results }: Answer["body"], { records }: Pick<Move, "records">): Versions {
+export function readVersions(
+  { results }: Answer["body"],
+  { records }: { records: readonly Movable[] },
+): Versions {
   if (Array.isArray(results))
     return Object.fromEntries((results as MovedRecord[]).map(({ id, version }) => [id, version]));
   return { [records[0].id]: Number((results as { version: number }).version) };
@@ -51,7 +77,7 @@ export function readVersions({ results }: Answer["body"], { records }: Pick<Move
 export type Versions = Readonly<Record<string, number>>;
 
 /** The move with the records in other versions. */
-export const withVersions = <T extends Pick<Move, "records">>(move: T, versions: Versions): T => ({
+export const withVersions = <T extends { records: readonly Movable[] }>(move: T, versions: Versions): T => ({
   ...move,
   records: move.records.map((record) =>
     Object.assign({}, record, { version: versions[record.id] ?? record.version }),

@@ -71,9 +71,11 @@ export function QueueList({ person, changes }: { person: string; changes: readon
 
 /** The change in words, as a link to its record or stocktake. */
 function Description({ change }: { change: Change }) {
-  if (change.kind === "move") {
+  if ("records" in change) {
     const [{ segment, id }] = change.records;
-    return <a href={href(pagePath(segment, id))}>{moveText(change)}</a>;
+    return (
+      <a href={href(pagePath(segment, id))}>{change.kind === "move" ? moveText(change) : change.text}</a>
+    );
   }
   const { stocktake } = change;
   return (

@@ -2,7 +2,15 @@ import { fillPath } from "../address.ts";
 import type { Caller } from "../request.ts";
 import type { DeviceStore } from "./device-store.ts";
 import { keepOutcome } from "./keep-outcome.ts";
-import { withVersions, type Move, requestMove, type Versions, readVersions } from "./move.ts";
+import {
+  withVersions,
+  type Move,
+  requestMove,
+  requestStockChange,
+  type StockChange,
+  type Versions,
+  readVersions,
+} from "./move.ts";
 
 /** Changes made without a network. They are sent in order; rejected ones stay until the user decides. */
 
@@ -37,7 +45,8 @@ export interface StocktakeApplication {
   kind: "apply";
   stocktake: { id: string; name: string };
 }
-export type Change = Move | StocktakeStart | StocktakeScan | StocktakeRemoval | StocktakeApplication;
+export type Change =
+  Move | StockChange | StocktakeStart | StocktakeScan | StocktakeRemoval | StocktakeApplication;
 
 export interface QueuedChange {
   /** Sent as Idempotency-Key: a change that arrives twice is done once. */
@@ -108,7 +117,7 @@ export const discard = (store: DeviceStore, person: string, key: string): Promis
   });
 
 export const isAbout = (change: Change, stocktake: string): boolean =>
-  change.kind !== "move" && change.stocktake.id === stocktake;
+  "stocktake" in change && change.stocktake.id === stocktake;
 
 /** Sends a rejected change again; where somebody changed the record, over that change. */
 export const applyAnyway = (store: DeviceStore, person: string, key: string): Promise<unknown> =>
@@ -119,7 +128,7 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
       const versions = conflict?.versions;
       return {
         ...rest,
-        change: change.kind === "move" && versions ? withVersions(change, versions) : change,
+        change: "records" in change && versions ? withVersions(change, versions) : change,
       };
     }),
   );
@@ -130,7 +139,7 @@ export const applyAnyway = (store: DeviceStore, person: string, key: string): Pr
 function nextIn(queue: readonly QueuedChange[]): QueuedChange | undefined {
   const rejected = queue.filter(({ conflict }) => conflict).map(({ change }) => change);
   const waitsFor = (change: Change, other: Change): boolean =>
-    change.kind !== "move" &&
+    "stocktake" in change &&
     isAbout(other, change.stocktake.id) &&
     (other.kind === "start" || change.kind === "apply");
   return queue.find(
@@ -169,9 +178,9 @@ export async function sendQueue(store: DeviceStore, person: string, send: SendRe
 /** A change after the one that it follows: it has the versions of its records and the id of its stocktake from there. */
 function updateFollowing(queued: QueuedChange, done: Change, { versions, id }: Done): QueuedChange {
   const { change, conflict } = queued;
-  if (done.kind === "start" && change.kind !== "move" && isAbout(change, done.stocktake.id))
+  if (done.kind === "start" && "stocktake" in change && isAbout(change, done.stocktake.id))
     return { ...queued, change: { ...change, stocktake: { ...change.stocktake, id: id! } } };
-  if (change.kind !== "move" || done.kind !== "move" || conflict || !versions) return queued;
+  if (!("records" in change && "records" in done) || conflict || !versions) return queued;
   const seen = new Map(change.records.map((record) => [record.id, record.version]));
   const next = done.records.filter((record) => seen.get(record.id) === record.version);
   const changed = Object.fromEntries(next.map((record) => [record.id, versions[record.id]]));
@@ -190,6 +199,8 @@ function sendChange({ change, key }: QueuedChange, send: SendRequest): Promise<O
   switch (change.kind) {
     case "move":
       return sendMove(change, key, send);
+    case "stock":
+      return sendStockChange(change, key, send);
     case "start":
       return sendStart(change, key, send);
     case "scan":
@@ -216,6 +227,11 @@ async function sendMove(move: Move, key: string, send: SendRequest): Promise<Out
   const answer = await requestMove(move, key, callWith(send));
   if (isDone(answer.status)) return { versions: readVersions(answer.body, move) };
   return answer.status === 412 ? compareWithNow(move, send) : rejected(answer);
+}
+
+async function sendStockChange(change: StockChange, key: string, send: SendRequest): Promise<Outcome> {
+  const answer = await requestStockChange(change, key, callWith(send));
+  return isDone(answer.status) ? { versions: readVersions(answer.body, change) } : rejected(answer);
 }
 
 /**

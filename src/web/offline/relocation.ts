@@ -10,7 +10,15 @@ import {
 import { showDone } from "../inventory/write-record.ts";
 import { call, callForResponse, isUnreachable } from "../request.ts";
 import { keepMove, sendOrWait, snapshot } from "./device.ts";
-import { withVersions, type Move, type MovedRecord, requestMove, readVersions } from "./move.ts";
+import {
+  withVersions,
+  type Move,
+  type MovedRecord,
+  requestMove,
+  requestStockChange,
+  readVersions,
+  type StockChange,
+} from "./move.ts";
 import type { Answer } from "./queue.ts";
 import { slotsIn } from "./known-slots.ts";
 import { findCode } from "./snapshot.ts";
@@ -80,15 +88,36 @@ export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone:
       `Moved ${record.name} to ${position}.`,
       onDone,
     );
-  if (!other?.change || record.position === "")
+  if (!other?.use || record.position === "")
     return showToast(`${position} is occupied. Choose a free slot.`, "error");
   const exchange = moveRecords(location, movedTo(position, record), movedTo(record.position, other));
   return announceMove(exchange, `Exchanged ${record.name} and ${other.name}.`, onDone);
 }
 
-/** Clears the location of a record. */
-export const takeOut = (record: Stored, onDone: () => void): Promise<void> =>
-  announceMove(moveRecords(null, movedTo("", record)), `Took out ${record.name}.`, onDone);
+/** Uses stock, takes it out or puts it back; shows the outcome, with Undo. `text`: what is done then. */
+export function changeStock(
+  action: StockChange["action"],
+  record: Movable,
+  body: StockChange["body"],
+  text: string,
+  onDone: () => void,
+): Promise<void> {
+  const { segment, id, name, version } = record;
+  const change: StockChange = {
+    kind: "stock",
+    action,
+    records: [{ segment, id, name, version }],
+    body,
+    text,
+  };
+  const sending = sendOrWait(change, async () => {
+    const response = await requestStockChange(change, crypto.randomUUID(), callForResponse);
+    const versions = readVersions((await response.clone().json()) as Answer["body"], change);
+    await keepMove(withVersions(change, versions));
+    return response;
+  });
+  return announceMove(sending, text, onDone);
+}
 
 /** Reports the outcome of a move; the box may have changed even after a failure. */
 const announceMove = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>

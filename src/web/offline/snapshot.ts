@@ -1,6 +1,6 @@
 import type { Grid } from "../../inventory/model/grid.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
-import type { Move } from "./move.ts";
+import type { Move, MovedRecord, StockChange } from "./move.ts";
 
 /** The key under which a device keeps the snapshot. */
 export const SNAPSHOT = "snapshot";
@@ -136,14 +136,15 @@ export const withCount = (known: Snapshot, stocktake: string, count: Count): Sna
 /** The snapshot after a move. @param waits whether the server does not have it yet */
 export function withMove(
   known: Snapshot,
-  { location, records: moved }: Pick<Move, "location" | "records">,
+  change: Pick<Move, "location" | "records"> | StockChange,
   waits = false,
 ): Snapshot {
-  const byId = new Map(moved.map((record) => [record.id, record]));
+  const byId = new Map<string, Partial<MovedRecord>>(change.records.map((record) => [record.id, record]));
   const records = known.records.map((record) => {
     const { version, position } = byId.get(record.id) ?? {};
     if (version === undefined) return record;
-    const after = { version, location: location?.id ?? null, position, ...(waits ? { waits: true } : {}) };
+    const place = "location" in change ? { location: change.location?.id ?? null, position } : {};
+    const after = { version, ...place, ...(waits ? { waits: true } : {}) };
     return Object.assign({}, record, after);
   });
   return { ...known, records };

@@ -45,7 +45,8 @@ import {
 import { RecordForm } from "../inventory/record-form.tsx";
 import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
-import { StockCard } from "../inventory/stock-card.tsx";
+import { StockActions } from "../inventory/stock-actions.tsx";
+import { AmountFact, StockCard } from "../inventory/stock-card.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
 import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
@@ -101,6 +102,9 @@ function Record(props: RecordProps) {
     <>
       {hasGrid ? <Box key={row.version} id={row.id} head={head} /> : head()}
       {isDeleted && <Deleted {...props} />}
+      <StockActions of={of} row={row} onChanged={onUndone}>
+        <AmountFact of={of} row={row} />
+      </StockActions>
       <div class="with-panel record">
         <div class="stack">
           <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />

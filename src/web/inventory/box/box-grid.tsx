@@ -69,7 +69,7 @@ export function BoxGrid(props: GridProps) {
     if (to !== undefined) focus(to, event.shiftKey);
     else if (event.key === "Enter") enter(slot);
     else if (event.key === "Escape" && held) setHeld(null);
-    else if ((event.key === "m" || event.key === "M") && mayMove && slot.record?.change) setHeld(slot.record);
+    else if ((event.key === "m" || event.key === "M") && mayMove && slot.record?.use) setHeld(slot.record);
     else return;
     event.preventDefault();
     // Shortcuts of the page use single letters, too.
@@ -172,9 +172,9 @@ function SlotCell(props: CellProps) {
   const { position, record, free } = slot;
   const isNext = box.next === position;
   const { isTarget, attributes } = useDragStored({
-    value: mayMove && record?.change ? record : null,
+    value: mayMove && record?.use ? record : null,
     name: record?.name ?? "",
-    accepts: (stored) => stored.position !== position && (free || record?.change === true),
+    accepts: (stored) => stored.position !== position && (free || record?.use === true),
     onDrop: (stored) => onDrop(stored, slot),
   });
   const click = (event: MouseEvent): void => {
@@ -238,7 +238,7 @@ export const BoxList = ({ records, mayMove }: { records: readonly Stored[]; mayM
 function Item({ record, mayMove }: { record: Stored; mayMove: boolean }) {
   const { segment, id, name, position } = record;
   const { attributes } = useDragStored({
-    value: mayMove && record.change ? record : null,
+    value: mayMove && record.use ? record : null,
     name,
     accepts: () => false,
     onDrop: () => {},

@@ -4,12 +4,11 @@ import { Button, IconButton, LinkButton } from "../../components/button.tsx";
 import { KeyValues, Tag } from "../../components/layout.tsx";
 import { Skeleton, useLoaded } from "../../components/loaded.tsx";
 import { Time } from "../../format.tsx";
-import { takeOut } from "../../offline/relocation.ts";
 import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, findField, isConstant, pagePath } from "../declaration.ts";
 import { listProperties } from "../properties.tsx";
 import { formatText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
-import { AmountDialog } from "../stock-card.tsx";
+import { PlaceActions, StockActions } from "../stock-actions.tsx";
 import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Slot, Slots, Stored } from "./slots.ts";
@@ -46,7 +45,7 @@ export function SlotPanel(props: {
       <div class="card-body stack">
         {record && <StoredRecord key={record.id} box={box} record={record} onMoved={onMoved} />}
         {!record && !free && <p>A record that you may not view is in this slot.</p>}
-        {!free && !record?.change && <EvictButton {...{ box, position, onMoved }} />}
+        {!free && !record?.use && <EvictButton {...{ box, position, onMoved }} />}
         {free && <p class="muted">Nothing is in this slot.</p>}
         {free && mayMove && (
           <div class="actions">
@@ -106,8 +105,6 @@ function summaryFields({ fields, annotations }: Declaration): string[] {
 }
 
 function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; onMoved: () => void }) {
-  const [isMoving, setMoving] = useState(false);
-  const [isUsing, setUsing] = useState(false);
   const { segment, id, name, version } = record;
   const loaded = useLoaded(`${id} ${version}`, async (signal) => {
     const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
@@ -126,24 +123,20 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
         {record.waits && <Tag tone="warn">waits to be sent</Tag>}
       </div>
       {loaded.value ? <Fields {...loaded.value} box={box} /> : loaded.error === undefined && <Skeleton />}
-      {record.change && (
+      {loaded.value ? (
+        <StockActions {...loaded.value} onChanged={onMoved} narrow />
+      ) : (
+        record.use && (
+          <div class="actions">
+            <PlaceActions record={record} from={{ id: box.id, name: box.unique_path }} onChanged={onMoved} />
+          </div>
+        )
+      )}
+      {record.change && !box.isOffline && (
         <div class="actions">
-          {typeof loaded.value?.row.values.amount === "number" && (
-            <Button small icon="minus" onClick={() => setUsing(true)}>
-              Use
-            </Button>
-          )}
-          <Button small icon="log-out" onClick={() => void takeOut(record, onMoved)}>
-            Take out
-          </Button>
-          <Button small icon="move" onClick={() => setMoving(true)}>
-            Move
-          </Button>
-          {!box.isOffline && (
-            <LinkButton small icon="pencil" href={href(pagePath(segment, id), { edit: "1" })}>
-              Edit
-            </LinkButton>
-          )}
+          <LinkButton small icon="pencil" href={href(pagePath(segment, id), { edit: "1" })}>
+            Edit
+          </LinkButton>
         </div>
       )}
       {loaded.value && (
@@ -151,23 +144,6 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
           Changed by {formatText(loaded.value.row.values.modified_by)},{" "}
           <Time at={String(loaded.value.row.values.modified)} short />
         </p>
-      )}
-      {isUsing && loaded.value && (
-        <AmountDialog
-          {...loaded.value}
-          action="Consume"
-          onSaved={onMoved}
-          onUndone={onMoved}
-          onClose={() => setUsing(false)}
-        />
-      )}
-      {isMoving && (
-        <MoveDialog
-          from={{ id: box.id, name: box.unique_path }}
-          records={[record]}
-          onClose={() => setMoving(false)}
-          onMoved={onMoved}
-        />
       )}
     </>
   );
