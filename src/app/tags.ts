@@ -20,7 +20,7 @@ const OTHER_TAGS: Readonly<Record<string, string>> = {
   session: "The current browser session.",
   soap: "Conservation scoring over SOAP.",
   scans: "Scans of several proteins as one.",
-  comparison: "Results of one protein, compared.",
+  comparison: "Two results, compared.",
   jobs: "Conservation scoring of short linear motifs: submitted jobs and their results.",
   "watched-queries": "Saved queries, and verdicts that change with the corpus.",
   patterns: "Motifs as expressions over residues.",

@@ -50,3 +50,7 @@ function summarize(query: Uint8Array, subjects: readonly Uint8Array[], paths: Pa
     };
   });
 }
+
+/** Per residue of the query the place of its partner in the aligned sequence, from 0; -1 without one. */
+export const partnersOf = ({ row }: PairwiseAlignment): Int32Array =>
+  Int32Array.from(row.anchored, (residue, i) => (residue === GAP ? -1 : row.before[i]));

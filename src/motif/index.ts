@@ -60,7 +60,7 @@ export { KNOWN_SPECIES, speciesRank } from "./species.ts";
 export type { HomologChoice } from "./homolog-choice.ts";
 
 /** Method version and options. */
-export { DEFAULTS, DISORDER_THRESHOLD, FAMILY_METHOD, METHOD, PRIOR } from "./options.ts";
+export { DEFAULTS, DISORDER_THRESHOLD, FAMILY_METHOD, METHOD, PRIOR, SHIFT } from "./options.ts";
 export type { Options } from "./options.ts";
 
 /** Patterns: parse, suggest, explain, minimum information in bits, matches in a sequence. */
@@ -75,7 +75,8 @@ export type { Match } from "./automaton-matches.ts";
 /** Letters to residue codes and back. */
 export { predictDisorder } from "./disorder/disorder.ts";
 export { decode, encode, GAP, looksLikeNucleotides } from "./alphabet.ts";
-export { alignLocal } from "./align.ts";
+export { alignLocal, partnersOf } from "./align.ts";
+export { eValue } from "./statistics.ts";
 
 /** Trees: distances of aligned rows, neighbour joining, Newick. */
 export { distances } from "./distance.ts";

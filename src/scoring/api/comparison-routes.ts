@@ -13,9 +13,9 @@ export const comparisonOperations = [
   operation("GET /api/scoring/comparison", {
     access: "public",
     operationId: "compareScoringResults",
-    summary: "Compare two results of one protein",
+    summary: "Compare two results",
     description:
-      "Match by match: verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be from different corpora, or from different choices of homologs.",
+      "Match by match: verdicts, P values, scores and numbers of homologs, and the homologs that only one result has. The results may be of two proteins, whose matches are paired by alignment, or from different corpora or choices of homologs.",
     query: ComparisonParameters,
     returns: ComparisonSchema,
     errors: [404, 409, 410, 503],

@@ -1,5 +1,11 @@
 import { type Static, Type } from "typebox";
-import { type HomologState, type MatchScore, type Prediction, revertVariant } from "../../motif/index.ts";
+import {
+  type HomologState,
+  type MatchScore,
+  type Prediction,
+  revertVariant,
+  SHIFT,
+} from "../../motif/index.ts";
 import { nullable, oneOf } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
 import {
@@ -16,18 +22,23 @@ import {
 } from "../prediction/prediction.ts";
 import type { MatchNotes } from "../features/annotation.ts";
 import { currentMatch } from "../table/earlier-match.ts";
-import { CHANGE_NAMES, findChange } from "../table/match-changes.ts";
+import { CHANGE_NAMES, FATE_NAMES, findChange, type MatchFate } from "../table/match-changes.ts";
 import { patternName } from "../table/match-row.ts";
 import type { Provenance } from "../table/provenance.ts";
 import { findVerdict, type MatchVerdict, VERDICTS } from "../table/verdict.ts";
+import { findPartner, type PairedBlock } from "../table/sequence-pairs.ts";
+import { pairSequences } from "./pair-sequences.ts";
 
-/** Two results of one protein, match by match. */
+/** Two results, also of two proteins, match by match. */
 
 const VERDICT_NAMES = Object.keys(VERDICTS) as MatchVerdict[];
 
 const NumbersSchema = object(
   {
     number: count("Number of the match over all motifs of the result, from 1."),
+    start: count("First residue, from 1."),
+    end: count("Last residue."),
+    text: text("The matched residues."),
     verdict: oneOf(VERDICT_NAMES, "All evidence in words, or known instance."),
     overallVerdict: nullable(oneOf(VERDICT_NAMES, "Earlier name of verdict.")),
     overallPValue: nullable(fraction("As in the result.")),
@@ -64,9 +75,15 @@ const HomologSchema = object(
 const MatchSchema = object(
   {
     motif: text("Name of the motif class, or the expression."),
-    start: count("First residue, from 1."),
+    start: count("First residue, from 1; in b if only b has the match."),
     end: count("Last residue."),
     text: text("The matched residues."),
+    fate: Type.Optional(
+      oneOf(
+        FATE_NAMES,
+        `From a to b: kept at the paired residues, moved by up to ${SHIFT}, lost or gained. Missing if one result lacks the motif, and in changes found by earlier versions.`,
+      ),
+    ),
     isFlipped: Type.Boolean({ description: "Whether the verdicts differ." }),
     change: Type.Optional(
       oneOf(
@@ -106,6 +123,25 @@ export const ComparisonSchema = object(
   {
     a: SideSchema,
     b: SideSchema,
+    pairing: Type.Optional(
+      object(
+        {
+          by: oneOf(
+            ["position", "alignment", "none"],
+            "Position for one protein and its mutants, else local alignment; none for proteins that are not similar.",
+          ),
+          identity: nullable(fraction("Identical share of the paired residues, 0 to 1.")),
+          blocks: list(
+            object(
+              { a: count("First residue in a."), b: count("In b."), length: count("Residues.") },
+              "Paired residues without a gap.",
+            ),
+            "In the order of both.",
+          ),
+        },
+        "How the residues of both proteins are paired. Missing in changes found by earlier versions.",
+      ),
+    ),
     shared: count("Number of homologs of both results."),
     flipped: count("Number of matches whose verdicts differ."),
     matches: list(
@@ -113,7 +149,7 @@ export const ComparisonSchema = object(
       "Matches in both results in the order of motif and position, then matches in one.",
     ),
   },
-  "Two results of one protein.",
+  "Two results.",
   "Comparison",
 );
 export type Comparison = Static<typeof ComparisonSchema>;
@@ -131,14 +167,15 @@ export interface ComparedResult {
 /** A stored comparison with the members that comparisons have now. */
 export const currentComparison = (comparison: Comparison): Comparison => ({
   ...comparison,
-  matches: comparison.matches.map(({ a, b, ...match }) => ({
-    ...match,
-    a: a && currentMatch(a),
-    b: b && currentMatch(b),
-  })),
+  matches: comparison.matches.map(({ a, b, ...match }) => {
+    const { start, end, text } = match;
+    const current = (numbers: Numbers | null) =>
+      numbers && currentMatch(Object.assign({ start, end, text }, numbers));
+    return { ...match, a: current(a), b: current(b) };
+  }),
 });
 
-/** @throws Problem conflict if the results are of different proteins, or of earlier versions */
+/** @throws Problem conflict for results of earlier versions */
 export function compare(a: ComparedResult, b: ComparedResult): Comparison {
   const [queryA, queryB] = [a, b].map(
     ({ prediction: { alignment }, provenance }) =>
@@ -149,23 +186,25 @@ export function compare(a: ComparedResult, b: ComparedResult): Comparison {
       "conflict",
       "A result of an earlier version cannot be compared. Score the protein again.",
     );
-  if (queryA !== queryB) {
-    const residues = `${queryA.length} and ${queryB.length} residues`;
-    const text = `The results are of different proteins (${residues}); only results of one protein can be compared.`;
-    throw new Problem("conflict", text);
-  }
+  const pairing = pairSequences(queryA, queryB);
   const [namesA, namesB] = [a, b].map(({ prediction }) => listAccessions(prediction));
-  const isVariant = [a, b].some(({ provenance }) => provenance?.variant !== undefined);
+  const isVariant = queryA === queryB && [a, b].some(({ provenance }) => provenance?.variant !== undefined);
   const tested = [a, b].map(({ prediction }) => new Set(prediction.patterns.map(patternName)));
-  const matches = pairs(numberMatches(a), numberMatches(b)).map((pair) => {
+  const all =
+    pairing.by === "position"
+      ? pairMatches(numberMatches(a), numberMatches(b), (residue) => residue)
+      : pairAligned(numberMatches(a), numberMatches(b), pairing.blocks);
+  const matches = all.map((pair) => {
     const { motif } = (pair.a ?? pair.b)!;
-    const hasChange = isVariant && tested.every((motifs) => motifs.has(motif));
     const match = comparedMatch(pair, a.prediction, b.prediction);
-    return hasChange ? Object.assign(match, { change: findChange(match.a, match.b) }) : match;
+    if (!tested.every((motifs) => motifs.has(motif))) return match;
+    const change = isVariant && { change: findChange(match.a, match.b) };
+    return Object.assign(match, { fate: findFate(pair) }, change);
   });
   return {
     a: describeSide(a, namesB),
     b: describeSide(b, namesA),
+    pairing,
     shared: namesA.intersection(namesB).size,
     flipped: matches.filter(({ isFlipped }) => isFlipped).length,
     matches,
@@ -204,7 +243,11 @@ interface Match {
 interface Pair {
   a?: Match | undefined;
   b?: Match | undefined;
+  isMoved?: boolean;
 }
+
+const findFate = ({ a, b, isMoved }: Pair): MatchFate =>
+  isMoved ? "moved" : a && b ? "kept" : a ? "lost" : "gained";
 
 function numberMatches({ prediction, notes }: ComparedResult): Match[] {
   let number = 0;
@@ -216,16 +259,48 @@ function numberMatches({ prediction, notes }: ComparedResult): Match[] {
   );
 }
 
-/** Matches of one motif at one place. */
-function pairs(a: readonly Match[], b: readonly Match[]): Pair[] {
-  const matchKey = ({ motif, match }: Match): string => `${motif} ${match.start} ${match.end}`;
-  const others = new Map(b.map((one) => [matchKey(one), one]));
+/** Matches of one motif at paired residues; then those that only one result has. */
+function pairMatches(
+  a: readonly Match[],
+  b: readonly Match[],
+  partner: (residue: number) => number | null,
+): Pair[] {
+  const matchKey = (motif: string, start: number | null, end: number | null) => `${motif} ${start} ${end}`;
+  const others = new Map(b.map((one) => [matchKey(one.motif, one.match.start, one.match.end), one]));
   const both = a.map((one): Pair => {
-    const other = others.get(matchKey(one));
-    others.delete(matchKey(one));
+    const key = matchKey(one.motif, partner(one.match.start), partner(one.match.end));
+    const other = others.get(key);
+    others.delete(key);
     return { a: one, b: other };
   });
   return [...both, ...[...others.values()].map((one) => ({ b: one }))];
+}
+
+/** Also pairs a match that only one result has with the nearest of its motif: alignments slip. */
+function pairAligned(a: readonly Match[], b: readonly Match[], blocks: readonly PairedBlock[]): Pair[] {
+  const pairs = pairMatches(a, b, (residue) => findPartner(blocks, residue, "a"));
+  const left = new Set(pairs.filter((pair) => !pair.a));
+  const byMotif = Map.groupBy(left, (pair) => pair.b!.motif);
+  const moved = pairs.map((pair): Pair => {
+    const at = pair.a && !pair.b ? nearPartner(blocks, pair.a.match.start) : null;
+    if (at === null) return pair;
+    const distance = (one: Pair): number => Math.abs(one.b!.match.start - at);
+    const [nearest] = (byMotif.get(pair.a!.motif) ?? [])
+      .filter((one) => left.has(one) && distance(one) <= SHIFT)
+      .toSorted((x, y) => distance(x) - distance(y));
+    return nearest && left.delete(nearest) ? { a: pair.a, b: nearest.b, isMoved: true } : pair;
+  });
+  return moved.filter((pair) => pair.a || left.has(pair));
+}
+
+/** The place of a residue in b, beside a gap by the nearest residue with a partner; null if none is near. */
+function nearPartner(blocks: readonly PairedBlock[], residue: number): number | null {
+  for (let by = 0; by <= SHIFT; by++)
+    for (const offset of [-by, by]) {
+      const partner = findPartner(blocks, residue + offset, "a");
+      if (partner !== null) return partner - offset;
+    }
+  return null;
 }
 
 function comparedMatch({ a, b }: Pair, predictionA: Prediction, predictionB: Prediction): ComparedMatch {
@@ -249,7 +324,8 @@ function pickNumbers({ number, match, verdict }: Match): Numbers {
   const { score, expected, pValue, pValueIs, kept, nearby, homologs } = match;
   const overall = { verdict, overallVerdict: verdict, overallPValue, overallPValueIs, z };
   const conservation = { conservationLevel, score, expected, pValue, pValueIs, kept, nearby, homologs };
-  return { number, ...overall, ...conservation };
+  const { start, end, text } = match;
+  return { number, start, end, text, ...overall, ...conservation };
 }
 
 /** Homologs with another state, those of the first result first. */

@@ -7,11 +7,10 @@ const MAX_SECONDS = 60;
 /** Results that may wait to be printed. */
 const MAX_WAITING = 20;
 
-/** The text of results; that of long ones is made in a thread. @throws Problem as printInThread */
+/** The text of results; that of long ones, and of several, is made in a thread. @throws Problem as printInThread */
 export async function print(task: AnyTask): Promise<string | Uint8Array<ArrayBuffer>> {
-  if ("joint" in task) return printInThread(task);
-  const lengths = "compared" in task ? task.compared.map(({ parts }) => parts.length) : [task.parts.length];
-  return lengths.some((length) => length > 1) ? printInThread(task) : printResult(task);
+  const isLong = "joint" in task || "compared" in task || task.parts.length > 1;
+  return isLong ? printInThread(task) : printResult(task);
 }
 
 const queue = new ThreadQueue<AnyTask, Uint8Array<ArrayBuffer>>({

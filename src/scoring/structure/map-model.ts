@@ -1,4 +1,4 @@
-import { alignLocal, encode, GAP } from "../../motif/index.ts";
+import { alignLocal, encode, partnersOf } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { StructureModel } from "./model-schemas.ts";
 import { MODEL, type ModelChain, type ModelFile } from "./model-file.ts";
@@ -79,18 +79,12 @@ function alignChains(query: string, chains: readonly ModelChain[]): Int32Array[]
       `chains of ${length} residues are too many to be aligned with ${query.length} residues. Keep only the chain of the protein.`,
       MODEL,
     );
-  const rows = alignLocal(encode(query), others.map(encode)).map(({ row }) => row);
+  const aligned = alignLocal(encode(query), others.map(encode)).map(partnersOf);
   return all.map((letters) => {
     const start = query.indexOf(letters);
-    const row = rows[others.indexOf(letters)];
-    return Int32Array.from(query, (_, i) =>
-      row
-        ? row.anchored[i] === GAP
-          ? -1
-          : row.before[i]
-        : i >= start && i < start + letters.length
-          ? i - start
-          : -1,
+    return (
+      aligned[others.indexOf(letters)] ??
+      Int32Array.from(query, (_, i) => (i >= start && i < start + letters.length ? i - start : -1))
     );
   });
 }

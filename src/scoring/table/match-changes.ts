@@ -11,6 +11,16 @@ export const CHANGES = {
 export type MatchChange = keyof typeof CHANGES;
 export const CHANGE_NAMES = Object.keys(CHANGES) as MatchChange[];
 
+/** What has become of a match in another protein, with their meanings. */
+export const FATES = {
+  kept: "Both proteins have the match at aligned residues.",
+  moved: "The other protein has the motif within ten residues.",
+  lost: "Only the first protein has the match.",
+  gained: "Only the second protein has the match.",
+} as const;
+export type MatchFate = keyof typeof FATES;
+export const FATE_NAMES = Object.keys(FATES) as MatchFate[];
+
 /** Each substitution moves z of most matches by some hundredths, because it changes distances and predicted disorder. */
 const LEAST_CHANGE = 0.1;
 
