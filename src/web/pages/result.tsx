@@ -11,6 +11,7 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { pluralize, Time } from "../format.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { CompareWith } from "../score/compare-with.tsx";
 import { CladeView } from "../score/clade-view.tsx";
 import { Alignment } from "../score/alignment.tsx";
 import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
@@ -100,6 +101,7 @@ function JobLinks({ job }: { job: Job }) {
           Compare with the first
         </LinkButton>
       )}
+      <CompareWith job={id} />
       {patterns.length > 1 && (
         <LinkButton icon="scan-search" href={href(`/scan/${id}`)}>
           Rank all matches

@@ -1,5 +1,11 @@
 import type { ComparedMatch, Comparison } from "../../scoring/index.ts";
-import { CHANGES, isInBoth, type MatchChange } from "../../scoring/table/match-changes.ts";
+import {
+  CHANGES,
+  FATES,
+  isInBoth,
+  type MatchChange,
+  type MatchFate,
+} from "../../scoring/table/match-changes.ts";
 import { href } from "../address.ts";
 import { Empty } from "../components/empty.tsx";
 import { Select } from "../components/field.tsx";
@@ -8,6 +14,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { STATES } from "./homolog-table.tsx";
+import { shortJobTitle } from "./protein-identity.tsx";
 import { CONSERVATION, decimal, overallP, formatPValue, shorten } from "./result.ts";
 import { VerdictTag } from "./verdict.tsx";
 
@@ -24,6 +31,7 @@ export function Side({ title, side }: { title: string; side: Comparison["a"] }) 
     <Card title={title} actions={<a href={href(`/score/${job}`)}>Show the result</a>}>
       <KeyValues
         of={[
+          ["Protein", shortJobTitle(side)],
           ["Variant", variant],
           ["Homologs", `${formatCount(homologs)}, of which ${formatCount(onlyHere.length)} only here`],
           [
@@ -49,7 +57,7 @@ export function ComparedMatches({ comparison, names }: { comparison: Comparison;
   const [query, setQuery] = useQuery();
   const onlyFlipped = query.get("show") === "changed";
   const rows = comparison.matches.filter(
-    (match) => !onlyFlipped || match.isFlipped || (match.change && !isInBoth(match)),
+    (match) => !onlyFlipped || match.isFlipped || ((match.change ?? match.fate) && !isInBoth(match)),
   );
   return (
     <Card
@@ -75,7 +83,7 @@ export function ComparedMatches({ comparison, names }: { comparison: Comparison;
           columns={makeColumns(names)}
           rows={rows}
           first={{ rows: 100, of: "matches" }}
-          rowKey={({ motif, start, end }) => `${motif} ${start} ${end}`}
+          rowKey={({ a, b }) => `${a?.number} ${b?.number}`}
         />
       ) : (
         <Empty title="No verdict changed">
@@ -93,12 +101,23 @@ const makeColumns = ([first, second]: SideNames): Column<ComparedMatch>[] => [
     heading: true,
     cell: (match) => <MatchName match={match} />,
   },
-  { name: "a", title: first, cell: ({ a, change }) => <Overall of={a} missing={change && "no match"} /> },
-  { name: "b", title: second, cell: ({ b, change }) => <Overall of={b} missing={change && "no match"} /> },
-  { name: "keptA", title: `Kept: ${first.toLowerCase()}`, cell: ({ a }) => <Kept of={a} /> },
-  { name: "keptB", title: `Kept: ${second.toLowerCase()}`, cell: ({ b }) => <Kept of={b} /> },
+  { name: "a", title: first, cell: (match) => <SideCell match={match} of={match.a} /> },
+  { name: "b", title: second, cell: (match) => <SideCell match={match} of={match.b} /> },
   { name: "change", title: "Difference", cell: (match) => <Difference match={match} /> },
 ];
+
+/** Place, where it is another than that of the row, verdict and conservation. */
+const SideCell = ({ match, of }: { match: ComparedMatch; of: Numbers | null }) => (
+  <>
+    {of && (of.start !== match.start || of.text !== match.text) && (
+      <small class="second-line">
+        <code>{shorten(of.text, 20)}</code> {of.start}–{of.end}
+      </small>
+    )}
+    <Overall of={of} missing={match.fate && "no match"} />
+    <Kept of={of} />
+  </>
+);
 
 export const MatchName = ({ match: { motif, start, end, text } }: { match: ComparedMatch }) => (
   <>
@@ -129,13 +148,10 @@ export const Overall = ({
 
 const Kept = ({ of }: { of: Numbers | null }) =>
   of && (
-    <span>
-      {of.homologs === 0 ? "no homologs" : `${of.kept} of ${of.homologs}`}
-      <small class="second-line">
-        {of.nearby ? `${of.nearby} nearby, ` : ""}
-        {CONSERVATION[of.conservationLevel].name}, CS&nbsp;{decimal(of.score)}
-      </small>
-    </span>
+    <small class="second-line">
+      {of.homologs === 0 ? "no homologs" : `kept in ${of.kept} of ${of.homologs}`}
+      {of.nearby ? `, ${of.nearby} nearby` : ""}, {CONSERVATION[of.conservationLevel].name}
+    </small>
   );
 
 const CHANGE_TONES: Readonly<Partial<Record<MatchChange, "danger" | "warn" | "ok">>> = {
@@ -152,13 +168,35 @@ export const ChangeTag = ({ change }: { change: MatchChange }) => (
   </span>
 );
 
+const FATE_TONES: Readonly<Record<MatchFate, "danger" | "warn" | "ok" | undefined>> = {
+  kept: undefined,
+  moved: "warn",
+  lost: "danger",
+  gained: "ok",
+};
+
 /** Difference in words, so that it does not depend on colour. */
-function Difference({ match: { a, b, isFlipped, change } }: { match: ComparedMatch }) {
+function Difference({ match }: { match: ComparedMatch }) {
+  const { a, b, fate, change } = match;
   if (change) return <ChangeTag change={change} />;
-  if (!a || !b) return <Tag>only one result</Tag>;
-  if (isFlipped) return <Tag tone="warn">verdict changed</Tag>;
-  if (a.conservationLevel !== b.conservationLevel) return <Tag>conservation changed</Tag>;
-  return <span class="muted">{a.z === b.z && a.score === b.score ? "none" : "numbers only"}</span>;
+  return (
+    <>
+      {fate ? (
+        <span title={FATES[fate]}>
+          <Tag tone={FATE_TONES[fate]}>{fate}</Tag>
+        </span>
+      ) : (
+        (!a || !b) && <Tag>only one result</Tag>
+      )}
+      {a && b && <small class="second-line">{differenceText(match, a, b)}</small>}
+    </>
+  );
+}
+
+function differenceText({ isFlipped }: ComparedMatch, a: Numbers, b: Numbers): string {
+  if (isFlipped) return "verdict changed";
+  if (a.conservationLevel !== b.conservationLevel) return "conservation changed";
+  return a.z === b.z && a.score === b.score ? "same numbers" : "numbers only";
 }
 
 /** Matches whose verdicts changed, with the homologs behind it. */

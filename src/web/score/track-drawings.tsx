@@ -278,18 +278,22 @@ export function Axis({ plot, sequence }: { plot: Plot; sequence: string | null }
   );
 }
 
-/** The residues of the selected match, over all tracks. */
-export function Band({ plot, span, y, height }: { plot: Plot; span: Span; y: number; height: number }) {
+/** The residues of the selected match, or those that are being chosen, over all tracks. */
+export function Band(props: {
+  plot: Plot;
+  span: Span;
+  y: number;
+  height: number;
+  look?: "band" | "brush" | "cursor";
+}) {
+  const { plot, span, y, height, look = "band" } = props;
   const from = Math.max(plot.left, plot.left + (span.from - plot.span.from) * plot.scale);
   const to = Math.min(plot.width, plot.left + (span.to + 1 - plot.span.from) * plot.scale);
-  return to <= from ? null : <rect class="band" x={from} y={y} width={to - from} height={height - y} />;
+  return to <= from ? null : <rect class={look} x={from} y={y} width={to - from} height={height - y} />;
 }
 
 /** The residue to which the pictures point, over all tracks. */
 export function Cursor({ plot, y, height }: { plot: Plot; y: number; height: number }) {
   const residue = useResidue();
-  if (residue === null || residue < plot.span.from || residue > plot.span.to) return null;
-  const width = Math.max(1.5, plot.scale);
-  const middle = plot.left + (residue - plot.span.from + 0.5) * plot.scale;
-  return <rect class="cursor" x={middle - width / 2} y={y} width={width} height={height} />;
+  return residue && <Band look="cursor" {...{ plot, y, height }} span={{ from: residue, to: residue }} />;
 }

@@ -14,9 +14,13 @@ export function clamped(from: number, residues: number, length: number): Span {
   return { from: first, to: first + count - 1 };
 }
 
-/** The span that an address asks for, else the whole protein. */
-export function parseSpan(query: URLSearchParams, length: number): Span {
-  const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
+/** The span that an address asks for, else the whole protein. @param names parameters of both ends */
+export function parseSpan(
+  query: URLSearchParams,
+  length: number,
+  names: readonly string[] = ["from", "to"],
+): Span {
+  const [from, to] = names.map((name) => Number(query.get(name)));
   const isSpan = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && to > from && to <= length;
   return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
 }

@@ -127,6 +127,8 @@ function describeTrack(track: Track, span: Span): string {
 }
 
 interface TracksProps {
+  /** Of the result, on pages with several. */
+  name?: string;
   result: TrackedProtein;
   pLddt: Confidences;
   matches: readonly NumberedMatch[];
@@ -176,7 +178,7 @@ export function ProteinTracks(props: TracksProps) {
   };
   return (
     <Picture
-      title={isWhole ? "Whole protein" : `Residues ${span.from}–${span.to}`}
+      title={headingOf(span, isWhole, props.name)}
       note={isWhole ? `${length.toLocaleString("en")} residues` : `of ${length.toLocaleString("en")}`}
       name="the protein"
       fileName={`${props.fileName}-protein`}
@@ -197,7 +199,7 @@ export function ProteinTracks(props: TracksProps) {
         class="tracks"
         role="group"
         tabIndex={0}
-        aria-label={`Residues ${span.from} to ${span.to} of ${length}. Arrow keys go from residue to residue, with Shift by ten, Enter selects; < and > move the view, plus and minus zoom, 0 shows all.`}
+        aria-label={`${props.name ?? ""} Residues ${span.from} to ${span.to} of ${length}. Arrow keys go from residue to residue, with Shift by ten, Enter selects; < and > move the view, plus and minus zoom, 0 shows all.`}
         onKeyDown={onKey}
       >
         <svg
@@ -225,21 +227,20 @@ export function ProteinTracks(props: TracksProps) {
             </g>
           ))}
           <Cursor plot={overview} y={0} height={OVERVIEW} />
-          <Cursor plot={plot} y={rows.tops[1]} height={rows.height - rows.tops[1]} />
+          <Cursor plot={plot} y={rows.tops[1]} height={rows.height} />
           {gestures.selection && (
-            <rect
-              class="brush"
-              x={left + (gestures.selection.from - span.from) * plot.scale}
-              y={rows.tops[1]}
-              width={countResidues(gestures.selection) * plot.scale}
-              height={rows.height - rows.tops[1]}
-            />
+            <Band look="brush" plot={plot} span={gestures.selection} y={rows.tops[1]} height={rows.height} />
           )}
         </svg>
       </div>
       <Readout sequence={result.alignment?.query} tracks={all} />
     </Picture>
   );
+}
+
+function headingOf({ from, to }: Span, isWhole: boolean, name: string | undefined): string {
+  if (isWhole) return name ?? "Whole protein";
+  return `${name ? `${name}, residues` : "Residues"} ${from}–${to}`;
 }
 
 /** Upper edges of rows of such heights, one below the other; on narrow pages each leaves a line for its label. */
