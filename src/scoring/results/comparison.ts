@@ -81,7 +81,7 @@ const MatchSchema = object(
     fate: Type.Optional(
       oneOf(
         FATE_NAMES,
-        `From a to b: kept at the paired residues, moved by up to ${SHIFT}, lost or gained. Missing if one result lacks the motif, and in changes found by earlier versions.`,
+        `Kept at the paired residues, moved by up to ${SHIFT}, lost in b or gained. Missing if one result lacks the motif.`,
       ),
     ),
     isFlipped: Type.Boolean({ description: "Whether the verdicts differ." }),
@@ -128,7 +128,7 @@ export const ComparisonSchema = object(
         {
           by: oneOf(
             ["position", "alignment", "none"],
-            "Position for one protein and its mutants, else local alignment; none for proteins that are not similar.",
+            "Position for one protein and its mutants; none if they are not similar.",
           ),
           identity: nullable(fraction("Identical share of the paired residues, 0 to 1.")),
           blocks: list(
@@ -139,7 +139,7 @@ export const ComparisonSchema = object(
             "In the order of both.",
           ),
         },
-        "How the residues of both proteins are paired. Missing in changes found by earlier versions.",
+        "How residues are paired. Missing in changes found by earlier versions.",
       ),
     ),
     shared: count("Number of homologs of both results."),
