@@ -59,7 +59,7 @@ export function Kept(props: {
   named?: boolean;
 }) {
   const { kept = 0, nearby = 0, homologs } = props.match;
-  if (homologs === 0) return <small>no homologs</small>;
+  if (homologs === 0) return <small class="kept">no homologs</small>;
   const part = (count: number): string => `${(100 * count) / Math.max(homologs, FULL_BAR)}%`;
   return (
     <span class="kept">
@@ -78,8 +78,7 @@ export function Kept(props: {
 const FULL_GRADE = 3;
 const gradeOf = (p: number): string => `${Math.min(100, (-100 * Math.log10(p)) / FULL_GRADE)}%`;
 /** Tones of P values, by the evidence alone. */
-export const toneOfP = (p: number): string =>
-  p <= LIKELY_P ? "likely" : p <= POSSIBLE_P ? "possible" : "none";
+const toneOfP = (p: number): string => (p <= LIKELY_P ? "likely" : p <= POSSIBLE_P ? "possible" : "none");
 
 /** P with a bar of -log10 P, on which the levels of the verdicts are marked. */
 export function Grade({ match }: { match: Pick<MatchRow, "overallPValue" | "overallPValueIs"> }) {
