@@ -6,8 +6,7 @@ import { formatCount } from "../format.tsx";
 import { type Answer, call } from "../request.ts";
 import { isOver, type Match } from "./proteome.ts";
 import { proteinHref, ProteinCell } from "./protein-identity.tsx";
-import { formatPValue } from "./result.ts";
-import { Kept } from "./verdict.tsx";
+import { Grade, Kept } from "./verdict.tsx";
 
 /** A motif class with its known instances. */
 export type ClassDetails = Answer<"GET /api/scoring/motif-classes/:name">;
@@ -124,7 +123,7 @@ const columns = (matchAt: (one: Instance) => Match | undefined): readonly Column
       return (
         match && (
           <a href={href("/score", { protein: one.protein.accession, class: match.motif })}>
-            {formatPValue({ p: match.overallPValue, is: match.overallPValueIs })}
+            <Grade match={match} />
           </a>
         )
       );

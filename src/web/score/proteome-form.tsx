@@ -7,7 +7,7 @@ import { Card } from "../components/layout.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { navigate } from "../page.tsx";
 import { call } from "../request.ts";
-import type { MotifClass } from "./class-link.tsx";
+import { classTitle, type MotifClass } from "./class-link.tsx";
 import { PatternField } from "./motif-chooser.tsx";
 import { type Proteome, type Search } from "./proteome.ts";
 import { refuse } from "./score-form.tsx";
@@ -106,19 +106,23 @@ const ClassField = (props: {
     shown={props.value}
     errors={props.errors}
     search={async (query, signal) => {
-      const { results } = await call("GET /api/scoring/motif-classes", { query: { query }, signal });
-      const more = results.length - MAX_CLASSES;
+      const { results, total } = await call("GET /api/scoring/motif-classes", {
+        query: { query, limit: MAX_CLASSES },
+        signal,
+      });
+      const more = total - results.length;
       return {
-        options: results.slice(0, MAX_CLASSES),
+        options: results,
         note: more > 0 ? `${formatCount(more)} more. Add a word.` : undefined,
       };
     }}
     optionKey={({ name }) => name}
     onChoose={({ name }) => props.onChange(name)}
   >
-    {({ name, expression, description }) => (
+    {(motif) => (
       <>
-        {name} <code>{expression}</code> <small>{description}</small>
+        {classTitle(motif)} {motif.title !== "" && <small>{motif.name}</small>}{" "}
+        <code>{motif.expression}</code> <small>{motif.description}</small>
       </>
     )}
   </Combobox>

@@ -6,6 +6,7 @@ import type { Place } from "../../scoring/table/places.ts";
 import { findVerdict, LIKELY_P, POSSIBLE_P, STRICT_Q } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { formatCount, pluralize } from "../format.tsx";
+import { classHref } from "./class-link.tsx";
 import { useQuery } from "../page.tsx";
 import type { MatchDownload } from "./match-table.tsx";
 import { MatchTable } from "./match-table.tsx";
@@ -60,7 +61,8 @@ export const ScanMatches = <Row extends ScanMatch>(props: Props<Row>) => {
         motif: {
           title: "Motif class",
           cell: (match, more) => {
-            const { name, id } = findClass(match.motif);
+            const { name, id, isClass } = findClass(match.motif);
+            const type = match.type && CLASS_TYPES[match.type];
             return (
               <>
                 <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
@@ -69,7 +71,7 @@ export const ScanMatches = <Row extends ScanMatch>(props: Props<Row>) => {
                   <span class="unseen">{` at ${match.start}`}</span>
                 </a>
                 <small class="second-line wrap">
-                  {id || (match.type && CLASS_TYPES[match.type])} {more}
+                  {isClass ? <a href={classHref(match.motif)}>{id || type || "class"}</a> : type} {more}
                 </small>
               </>
             );

@@ -37,6 +37,8 @@ export function usePlaces<Row extends ScanMatch>(
 export interface ClassName {
   name: string;
   id: string;
+  /** False for an expression, and before the classes are loaded. */
+  isClass: boolean;
 }
 
 /** The names of motif classes; identifiers alone before the classes are loaded, and for expressions. */
@@ -48,7 +50,8 @@ export function useClassNames(): (motif: string) => ClassName {
     );
     return (motif) => {
       const { name = motif, title, aliases = [] } = known.get(motif) ?? {};
-      return title ? { name: title, id: name } : { name: motif, id: aliases[0] ?? "" };
+      const isClass = known.has(motif);
+      return title ? { name: title, id: name, isClass } : { name: motif, id: aliases[0] ?? "", isClass };
     };
   }, [value]);
 }

@@ -60,7 +60,10 @@ export function ScoreBox() {
   const [chosen, setChosen] = useState(NOTHING);
   const [motif, setMotif] = useState("");
   const classes = useLoaded("classes", (signal) => call("GET /api/scoring/motif-classes", { signal }));
-  const names = classes.value?.results.map(({ name }) => name) ?? [];
+  const known = classes.value?.results ?? [];
+  // Examples have names of built-in classes, which an imported table may have replaced.
+  const choose = (name: string): void =>
+    setMotif(known.find((one) => one.aliases.includes(name))?.name ?? name);
   const form = useSubmission(async () => {
     const entries = parseEntries(chosen.text);
     if (entries.length === 0) refuse("protein", "Choose a protein, or paste a sequence.");
@@ -104,8 +107,11 @@ export function ScoreBox() {
           hideLabel
           value={motif}
           choices={[
-            { value: "", name: `All ${names.length || ""} motif classes` },
-            ...names.map((name) => ({ value: name, name })),
+            { value: "", name: `All ${known.length || ""} motif classes` },
+            ...known.map((one) => ({
+              value: one.name,
+              name: one.title === "" ? one.name : `${one.title}, ${one.name}`,
+            })),
           ]}
           onChange={setMotif}
         />
@@ -123,7 +129,7 @@ export function ScoreBox() {
             class="chip"
             onClick={() => {
               take(`>${name}\n${sequence}`);
-              setMotif(motifClass);
+              choose(motifClass);
             }}
           >
             {title.replace("Try ", "")}
