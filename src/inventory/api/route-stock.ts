@@ -40,35 +40,41 @@ const UNIT = Type.Optional(
     examples: undefined,
   }),
 );
-const CONSUME = closed({ amount: amount("Amount to take out."), unit: UNIT });
-const REFILL = closed({
-  amount: amount("Amount to add."),
-  unit: UNIT,
-  lot: optional("Lot of the new stock."),
-  received: day("Day of receipt."),
-  expiry: day("Day of expiry."),
-});
-const DIVIDE = closed({
-  count: Type.Integer({
-    minimum: 1,
-    maximum: MAX_ALIQUOTS,
-    description: "Number of aliquots.",
-    examples: [2],
-  }),
-  amount: Type.Optional({
-    ...amount("Amount of each aliquot, taken out of the record."),
-    examples: undefined,
-  }),
-  unit: UNIT,
-  name: optional("Name of the aliquots, followed by a number; by default that of the record."),
-  location: Type.Optional(
-    nullable(
-      Type.String({
-        description: "Id of the location whose free slots they fill; by default that of the record.",
-      }),
+const CONSUME = closed({ amount: amount("Amount to take out."), unit: UNIT }, "Consume");
+const REFILL = closed(
+  {
+    amount: amount("Amount to add."),
+    unit: UNIT,
+    lot: optional("Lot of the new stock."),
+    received: day("Day of receipt."),
+    expiry: day("Day of expiry."),
+  },
+  "Refill",
+);
+const DIVIDE = closed(
+  {
+    count: Type.Integer({
+      minimum: 1,
+      maximum: MAX_ALIQUOTS,
+      description: "Number of aliquots.",
+      examples: [2],
+    }),
+    amount: Type.Optional({
+      ...amount("Amount of each aliquot, taken out of the record."),
+      examples: undefined,
+    }),
+    unit: UNIT,
+    name: optional("Name of the aliquots, followed by a number; by default that of the record."),
+    location: Type.Optional(
+      nullable(
+        Type.String({
+          description: "Id of the location whose free slots they fill; by default that of the record.",
+        }),
+      ),
     ),
-  ),
-});
+  },
+  "Aliquots",
+);
 const THAW = closed({});
 
 const TAKE_OUT = closed({

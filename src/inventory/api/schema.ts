@@ -37,8 +37,10 @@ export const optional = (description: string, ...examples: string[]) =>
   Type.Optional(Type.String({ description, ...(examples.length > 0 ? { examples } : {}) }));
 
 /** An object without other members. */
-export const closed = <Properties extends TProperties>(properties: Properties): TObject<Properties> =>
-  Type.Object(properties, { additionalProperties: false });
+export const closed = <Properties extends TProperties>(
+  properties: Properties,
+  $id?: string,
+): TObject<Properties> => Type.Object(properties, { additionalProperties: false, ...($id ? { $id } : {}) });
 
 /** A body in JSON of this schema. */
 export const content = <Schema extends object>(schema: Schema) => ({ "application/json": { schema } });
