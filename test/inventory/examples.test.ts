@@ -135,6 +135,8 @@ const OTHER_STATUSES: Record<string, number> = {
   cancelImport: 409,
   // The run has no assay.
   registerDatasetsOfInstrumentRun: 400,
+  // The location has no grid.
+  checkOrFillBoxFromRackScan: 400,
 };
 
 /** Lists the mistakes in the response to an example. */

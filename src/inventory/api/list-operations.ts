@@ -8,6 +8,7 @@ import type { sampleOperation } from "./route-sample.ts";
 import type { searchAllOperation } from "./route-search.ts";
 import type { signInOperations, tokenOperations } from "./route-session.ts";
 import type { sharingOperations } from "./route-sharing.ts";
+import type { rackOperations } from "./route-rack.ts";
 import type { slotOperations } from "./route-slots.ts";
 import type { stockOperations } from "./route-stock.ts";
 import type { stocktakeOperations } from "./route-stocktakes.ts";
@@ -28,6 +29,7 @@ type Declared =
       | typeof relationOperations
       | typeof sharingOperations
       | typeof signInOperations
+      | typeof rackOperations
       | typeof slotOperations
       | typeof stockOperations
       | typeof stocktakeOperations

@@ -12,6 +12,7 @@ import { peopleOperations } from "./route-people.ts";
 import { recordOperations } from "./route-records.ts";
 import { relationOperations } from "./route-relations.ts";
 import { searchAllOperation } from "./route-search.ts";
+import { rackOperations } from "./route-rack.ts";
 import { slotOperations } from "./route-slots.ts";
 import { stockOperations } from "./route-stock.ts";
 import { orderOperations } from "./route-orders.ts";
@@ -32,6 +33,7 @@ export const listStoreOperations = (store: Store, accounts: Accounts) => [
   ...relationOperations(),
   searchAllOperation(),
   ...slotOperations(),
+  ...rackOperations(),
   ...stockOperations(),
   ...orderOperations(),
   ...storageOperations(),

@@ -115,6 +115,14 @@ const decompress = (bytes: Uint8Array): TableRow[] =>
     new TextDecoder().decode(Bun.zstdDecompressSync(bytes as Uint8Array<ArrayBuffer>)),
   ) as TableRow[];
 
+/** Trimmed cells of CSV (comma, semicolon or tab), without blank rows. */
+export async function readCells(text: string): Promise<string[][]> {
+  const { streamCsvRows } = await import("hucre/csv");
+  return [...streamCsvRows(text.replace(/^\uFEFF/, ""))]
+    .map((row) => row.map((cell) => String(cell ?? "").trim()))
+    .filter((row) => row.some((cell) => cell !== ""));
+}
+
 async function* csvRows(text: string): AsyncGenerator<TableRow> {
   const { streamCsvRows } = await import("hucre/csv");
   let number = 0;
