@@ -144,7 +144,7 @@ const readCells = (of: Search): string[] =>
 test("the table names protein, place and numbers, and leads to scoring the protein", () => {
   const html = renderToString(<ProteomeMatches search={search({})} />);
   expect(html).toContain('href="/score?protein=P04637&amp;pattern=P..P"');
-  expect(html).toContain('href="https://www.uniprot.org/uniprotkb/P04637/entry"');
+  expect(html).toContain('href="/proteins/P04637"');
   for (const text of ["TP53", "Cellular tumor antigen p53", "Likely functional", "of 1,393", "disorder 0.81"])
     expect(html).toContain(text);
   expect(html).not.toContain("Homo sapiens");

@@ -51,11 +51,11 @@ function nearMisses(corpus: Corpus, query: string): ProteinObject[] {
   return Array.from(unique.values(), toProteinObject).slice(0, MAX_NEAR);
 }
 
-/** Genes and entry names that differ by a few letters, but not in the first one. */
-function similarNames({ names: { genes, entryNames } }: Corpus, word: string): string[] {
-  const first = word.charAt(0).toLowerCase();
+/** Genes, entry names and accessions that differ by a few letters, but not in the first one. */
+function similarNames({ names: { genes, entryNames, accessions } }: Corpus, word: string): string[] {
   const similar = new Set<string>();
-  for (const { count, key } of [genes, entryNames]) {
+  for (const { count, key } of [genes, entryNames, accessions]) {
+    const first = key === accessions.key ? word.charAt(0).toUpperCase() : word.charAt(0).toLowerCase();
     const from = firstNotBelow(count, key, first);
     for (let i = from; i < count && i < from + MAX_COMPARED && key(i).startsWith(first); i++)
       if (Math.abs(key(i).length - word.length) < 3) similar.add(key(i));

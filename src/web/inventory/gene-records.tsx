@@ -23,7 +23,7 @@ export function GeneRecords({ gene }: { gene: string | null }) {
   return (
     <Card
       title="In the inventory"
-      count={`${formatTotal({ total, more })} name ${gene}`}
+      count={`${formatTotal({ total, more })} ${total === 1 ? "record names" : "records name"} ${gene}`}
       bare
       foot={total > 0 && <a href={href("/search", { q: gene })}>All that name {gene}</a>}
     >

@@ -13,18 +13,21 @@ import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { useSession } from "../session.ts";
 import { GeneRecords } from "../inventory/gene-records.tsx";
 import { ApiError } from "../request.ts";
+import { AllFeatures } from "../score/known-card.tsx";
 import { CladeView } from "../score/clade-view.tsx";
-import { type Protein, type ProteinMatch, readProtein, useScored } from "../score/protein.ts";
+import { type Protein, type ProteinMatch, readProtein, scoredJobs, useScored } from "../score/protein.ts";
 import { PositionProvider, usePosition } from "../score/position.ts";
 import { ProteinIdentity, proteinTitle } from "../score/protein-identity.tsx";
 import { ProteinAnswer, ProteinMatches } from "../score/protein-matches.tsx";
 import { ProteinRecent } from "../score/protein-recent.tsx";
 import { findProteins, ProteinList } from "../score/protein-search.tsx";
+import { type ClassName, useClassNames } from "../score/scan.ts";
 import type { NumberedMatch, Result } from "../score/result.ts";
 import { modelOfProtein, readPLddt, Structure, useStructure } from "../score/structure.tsx";
 import { parseSpan } from "../score/track-geometry.ts";
 import { ProteinTracks } from "../score/tracks.tsx";
 import { Variants } from "../score/variants.tsx";
+import { WatchButton } from "../score/watch-button.tsx";
 
 function ProteinPage() {
   const { accession = "" } = useParams();
@@ -37,7 +40,7 @@ function ProteinPage() {
       <PageHead
         title={title}
         crumbs={[{ name: "Proteins", href: href("/proteins") }]}
-        actions={found.value && <Actions accession={accession} />}
+        actions={found.value && <Actions of={found.value} />}
       >
         <ProteinIdentity of={found.value?.protein} isHere structures={listStructures(found.value)} />
         {found.value && <Facts of={found.value} />}
@@ -58,12 +61,14 @@ const MAX_STRUCTURES = 4;
 const listStructures = (of: Protein | undefined): string[] =>
   [...new Set(of?.features.flatMap(({ structures = [] }) => structures))].slice(0, MAX_STRUCTURES);
 
-const Actions = ({ accession: protein }: { accession: string }) => (
+/** The last result can be watched. */
+const Actions = ({ of }: { of: Protein }) => (
   <>
-    <LinkButton icon="scan-search" href={href("/scan", { protein })}>
+    <WatchButton job={scoredJobs(of)[0] ?? null} />
+    <LinkButton icon="scan-search" href={href("/scan", { protein: of.protein.accession })}>
       Scan
     </LinkButton>
-    <LinkButton look="primary" icon="crosshair" href={href("/score", { protein })}>
+    <LinkButton look="primary" icon="crosshair" href={href("/score", { protein: of.protein.accession })}>
       Score a motif
     </LinkButton>
   </>
@@ -82,6 +87,7 @@ function ProteinView({ of }: { of: Protein }) {
   const scored = useScored(of, query.get("match"));
   const { jobs, matches, byJob, selected, shown, error } = scored;
   const session = useSession();
+  const findClass = useClassNames();
   const source = modelOfProtein(of.protein.accession);
   const structure = useStructure(source);
   const position = usePosition(of.protein.length, (residue) => {
@@ -91,12 +97,18 @@ function ProteinView({ of }: { of: Protein }) {
   return (
     <PositionProvider value={position}>
       <div class="stack">
-        <ProteinAnswer {...{ of, matches }} />
+        <ProteinAnswer {...{ of, matches, findClass }} />
         {error !== undefined && <ErrorBanner error={error} retry={scored.reload} />}
-        <ProteinPicture {...{ of, matches, selected }} result={shown?.result} pLddt={readPLddt(structure)} />
-        <div class="with-panel">
+        <ProteinPicture
+          {...{ of, matches, selected, findClass }}
+          result={shown?.result}
+          pLddt={readPLddt(structure)}
+        />
+        <div class="with-panel wide">
           <div class="stack">
-            {selected && <ProteinMatches {...{ jobs }} matches={matches!} selected={selected.key} />}
+            {selected && (
+              <ProteinMatches {...{ jobs, findClass }} matches={matches!} selected={selected.key} />
+            )}
             {selected && shown && shown.match.homologs > 0 && (
               <CladeView key={selected.key} result={shown.result} match={shown.match} />
             )}
@@ -112,7 +124,7 @@ function ProteinView({ of }: { of: Protein }) {
             />
             {jobs.length > 0 && <Variants job={{ id: jobs[0].id, variant: null }} />}
             <GeneRecords gene={of.protein.gene} />
-            {of.features.length === 0 && <NoFeatures />}
+            <Features of={of} />
           </div>
         </div>
       </div>
@@ -124,8 +136,8 @@ function ProteinView({ of }: { of: Protein }) {
 const SCORED = { name: "Scored matches", expression: "", matches: [] } as unknown as PatternScores;
 
 /** A match in the tracks, numbered as in the table. */
-const toMark = (match: ProteinMatch, i: number): NumberedMatch =>
-  Object.assign({}, match, { number: i + 1, pattern: SCORED, atHomologs: [] }) as unknown as NumberedMatch;
+const toMark = (match: ProteinMatch, number: number, motif: string): NumberedMatch =>
+  Object.assign({}, match, { number, motif, pattern: SCORED, atHomologs: [] }) as unknown as NumberedMatch;
 
 /** Features, predictions and matches along the protein; conservation once a match is loaded. */
 function ProteinPicture(props: {
@@ -134,11 +146,15 @@ function ProteinPicture(props: {
   selected: ProteinMatch | undefined;
   result: Result | undefined;
   pLddt: StructureModel["pLddt"];
+  findClass: (motif: string) => ClassName;
 }) {
-  const { of, matches = [], selected, result, pLddt } = props;
+  const { of, matches = [], selected, result, pLddt, findClass } = props;
   const { protein, sequence, disorder, order, features } = of;
   const [query, setQuery] = useQuery();
-  const marks = useMemo(() => matches.map(toMark), [matches]);
+  const marks = useMemo(
+    () => matches.map((match, i) => toMark(match, i + 1, findClass(match.motif).name)),
+    [matches, findClass],
+  );
   const tracked = useMemo(
     () => ({
       queryLength: protein.length,
@@ -168,11 +184,15 @@ function ProteinPicture(props: {
   );
 }
 
-const NoFeatures = () => (
+const Features = ({ of: { protein, features } }: { of: Protein }) => (
   <Card title="Features">
-    <p>
-      No domains, modifications or known motifs of this protein are imported. <DataLink />
-    </p>
+    {features.length > 0 ? (
+      <AllFeatures known={{ protein: protein.accession, features }} />
+    ) : (
+      <p>
+        No domains, modifications or known motifs of this protein are imported. <DataLink />
+      </p>
+    )}
   </Card>
 );
 

@@ -2,7 +2,7 @@ import { DataLink } from "../components/data-link.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, pluralize } from "../format.tsx";
 import {
   type Feature,
   featuresAt,
@@ -101,10 +101,14 @@ function distance({ start, end }: Feature, match: NumberedMatch): string {
 }
 
 /** Every feature of the protein, also for users who do not see the tracks. */
-const AllFeatures = ({ known: { protein, features } }: { known: ResultFeatures }) => (
+export const AllFeatures = ({
+  known: { protein, features },
+}: {
+  known: Pick<ResultFeatures, "protein" | "features">;
+}) => (
   <details>
     <summary>
-      All {formatCount(features.length)} features of {protein}
+      {pluralize(features.length, "feature")} of {protein}
     </summary>
     <Table
       caption={`Features of ${protein}`}

@@ -8,8 +8,9 @@ import { placeText } from "./features.ts";
 import { Rows } from "./match-table.tsx";
 import { useMatchView } from "./match-view.ts";
 import { knownMotifs, type Protein, type ProteinJob, type ProteinMatch } from "./protein.ts";
-import { countVerdicts, shorten } from "./result.ts";
-import { findRegion } from "./scan.ts";
+import { countVerdicts } from "./result.ts";
+import { type ClassName, usePlaces } from "./scan.ts";
+import { placeCells, placeRows } from "./scan-matches.tsx";
 
 /** Rows before "Show all". */
 const FIRST = 6;
@@ -18,10 +19,14 @@ const NAMED = 4;
 const COLUMNS = ["motif", "start", "verdict", "kept", "overall_p"];
 
 /** What is known in the protein, and the best match that is not known. */
-export function ProteinAnswer(props: { of: Protein; matches: readonly ProteinMatch[] | undefined }) {
-  const { of, matches = [] } = props;
+export function ProteinAnswer(props: {
+  of: Protein;
+  matches: readonly ProteinMatch[] | undefined;
+  findClass: (motif: string) => ClassName;
+}) {
+  const { of, matches = [], findClass } = props;
   const known = knownMotifs(of);
-  const names = known.slice(0, NAMED).map((motif) => `${motif.name} at ${placeText(motif)}`);
+  const names = known.slice(0, NAMED).map((motif) => `${findClass(motif.name).name} at ${placeText(motif)}`);
   const more = known.length > NAMED ? ` and ${formatCount(known.length - NAMED)} more` : "";
   const best = matches.find((match) => findVerdict(match) !== "known instance");
   return (
@@ -34,7 +39,7 @@ export function ProteinAnswer(props: { of: Protein; matches: readonly ProteinMat
       <small>
         {matches.length > 0 && `${countVerdicts(matches)} `}
         {best &&
-          `The best that is not known is ${best.motif} at ${best.start}–${best.end}, ${VERDICTS[findVerdict(best)].toLowerCase()}.`}
+          `The best that is not known is ${findClass(best.motif).name} at ${best.start}–${best.end}, ${VERDICTS[findVerdict(best)].toLowerCase()}.`}
         {props.matches?.length === 0 &&
           "No match of it has been scored yet, or the results are not kept any more."}
       </small>
@@ -42,21 +47,23 @@ export function ProteinAnswer(props: { of: Protein; matches: readonly ProteinMat
   );
 }
 
-/** The best scored matches of all results; a row chooses the match that the other cards show. */
+/** The places of the scored matches of all results, the best first; a row chooses the match that the other cards show. */
 export function ProteinMatches(props: {
   matches: readonly ProteinMatch[];
   jobs: readonly ProteinJob[];
   selected: string;
+  findClass: (motif: string) => ClassName;
 }) {
-  const { matches, jobs, selected } = props;
+  const { matches, jobs, selected, findClass } = props;
   const [query, setQuery] = useQuery();
   const view = useMatchView(MATCH_TABLES.scan, matches);
+  const { places } = usePlaces(matches, view);
   const all =
     jobs.length === 1 ? href(`/scan/${jobs[0].id}`) : href("/scans", { job: jobs.map(({ id }) => id) });
   return (
     <Card
       title="Scored matches"
-      count={formatCount(matches.length)}
+      count={`at ${pluralize(places.length, "place")}`}
       bare
       actions={<a href={all}>{`All ${pluralize(matches.length, "match", "matches")}`}</a>}
     >
@@ -64,33 +71,27 @@ export function ProteinMatches(props: {
         table={MATCH_TABLES.scan}
         title="Scored matches"
         caption="Scored matches"
-        {...{ view, selected }}
+        {...placeRows(view, places)}
+        selected={selected}
         all={matches}
         rowKey={({ key }) => key}
         first={FIRST}
+        count={{ text: "", shown: pluralize(places.length, "place") }}
         columns={COLUMNS}
-        own={{
-          motif: {
-            title: "Motif",
-            cell: (match) => (
-              <a
-                href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: match.key })}`}
-                aria-current={match.key === selected ? "true" : undefined}
-                onClick={(event) => {
-                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                  event.preventDefault();
-                  setQuery({ match: match.key }, { replace: true });
-                }}
-              >
-                {match.motif}
-                <small class="second-line">
-                  {[`${match.start}–${match.end}`, findRegion(match)].filter(Boolean).join(", ")}
-                </small>
-              </a>
-            ),
-          },
-          start: { title: "Match", cell: ({ text }) => <code>{shorten(text, 12)}</code> },
-        }}
+        own={placeCells<ProteinMatch>(findClass, ({ key, start }, name) => (
+          <a
+            href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: key })}`}
+            aria-current={key === selected ? "true" : undefined}
+            onClick={(event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              setQuery({ match: key }, { replace: true });
+            }}
+          >
+            {name}
+            <span class="unseen">{` at ${start}`}</span>
+          </a>
+        ))}
       />
     </Card>
   );

@@ -36,7 +36,7 @@ export const readProtein = (accession: string, signal: AbortSignal): Promise<Pro
   call("GET /api/scoring/proteins/:accession", { params: { accession }, signal });
 
 /** The finished jobs of the unchanged protein with different results, those with homologs of the corpus first. */
-const scoredJobs = ({ results }: Protein): ProteinJob[] =>
+export const scoredJobs = ({ results }: Protein): ProteinJob[] =>
   results
     .filter(({ state, variant, isRepeated }) => state === "finished" && variant === null && !isRepeated)
     .toSorted((a, b) => Number(a.hasOwnAlignment) - Number(b.hasOwnAlignment));

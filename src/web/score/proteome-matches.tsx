@@ -6,7 +6,7 @@ import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import type { PageColumn } from "./match-cells.tsx";
 import { MatchTable, Rows } from "./match-table.tsx";
-import { databaseLinks } from "./protein-identity.tsx";
+import { proteinHref } from "./protein-identity.tsx";
 import {
   isOver,
   type Match,
@@ -99,21 +99,18 @@ function Pages({ search: { passing, results } }: { search: Search }) {
   );
 }
 
-/** Links to scoring the protein for the motif, and to its entry in UniProt. */
+/** Links to scoring the protein for the motif, and to its page. */
 function ProteinLink({ search, match: { protein, start } }: { search: Search; match: Match }) {
   const { gene, accession, name, organism } = protein;
-  const [uniprot] = databaseLinks(accession);
   return (
     <>
       <a href={href("/score", scoreQuery(search, protein))}>
         {gene ?? accession}
         <span class="unseen">{` at ${start}`}</span>
       </a>{" "}
-      {uniprot && gene && (
-        <a class="accession" href={uniprot[1]} aria-label={`${accession} in UniProt`}>
-          {accession}
-        </a>
-      )}
+      <a class="accession" href={proteinHref(protein)} aria-label={`${accession}, protein`}>
+        {gene ? accession : "protein"}
+      </a>
       <small class="second-line protein-name" title={name}>
         {search.organism === null && organism && (
           <>

@@ -9,7 +9,7 @@ import { pluralize, formatCount, Time } from "../format.tsx";
 import { type Answer, ApiError, call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Job, readJob } from "./job.ts";
-import { jobTitle } from "./protein-identity.tsx";
+import { jobTitle, proteinHref } from "./protein-identity.tsx";
 import { isOver, searchTitle } from "./proteome.ts";
 import { TONES, VERDICT_ORDER } from "./result.ts";
 import { type Scan, readScan } from "./scan.ts";
@@ -188,7 +188,12 @@ function Result({ of }: { of: Task }) {
       <span class="grow">
         <a href={href(`${isScan(job) ? "/scan" : "/score"}/${of.id}`)}>{jobTitle(job, "Protein")}</a>
         <small>
-          {job.protein?.gene && `${job.protein.gene}, `}
+          {job.protein && (
+            <>
+              <a href={proteinHref(job.protein)}>{job.protein.gene ?? job.protein.accession}</a>
+              {job.protein.organism && ", "}
+            </>
+          )}
           {job.protein?.organism && <i>{job.protein.organism}</i>}
           {job.protein && " · "}
           {formatMotifs(job)}

@@ -95,6 +95,8 @@ export const conservationName = ({
 export interface NumberedMatch extends MatchScore {
   number: number;
   pattern: PatternScores;
+  /** Name of the motif, where one lane has matches of several. */
+  motif?: string;
   notes?: MatchRow["notes"];
 }
 

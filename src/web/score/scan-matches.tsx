@@ -8,6 +8,7 @@ import { href } from "../address.ts";
 import { formatCount, pluralize } from "../format.tsx";
 import { classHref } from "./class-link.tsx";
 import { useQuery } from "../page.tsx";
+import type { PageColumn } from "./match-cells.tsx";
 import type { MatchDownload } from "./match-table.tsx";
 import { MatchTable } from "./match-table.tsx";
 import type { MatchView } from "./match-view.ts";
@@ -36,14 +37,13 @@ interface Props<Row> {
 /** The matches of scans, one row for each place; each row leads to its match in the result. */
 export const ScanMatches = <Row extends ScanMatch>(props: Props<Row>) => {
   const { view, matches, places, download, findClass, findJob, findProtein } = props;
-  const others = new Map(places.map((place) => [place.best, place.others]));
   const passing = view.passing < view.total ? `${formatCount(view.passing)} of ` : "";
   return (
     <MatchTable
       table={MATCH_TABLES.scan}
       title="Places"
       caption="Matches of all motif classes"
-      view={{ ...view, rows: places.map(({ best }) => best) }}
+      {...placeRows(view, places)}
       all={matches}
       rowKey={(match) => `${findJob(match)} ${match.number}`}
       first={100}
@@ -52,42 +52,15 @@ export const ScanMatches = <Row extends ScanMatch>(props: Props<Row>) => {
         text: `${formatCount(places.length)}, with ${passing}${pluralize(view.total, "match", "matches")}`,
         shown: pluralize(places.length, "place"),
       }}
-      nested={{
-        of: (match) => others.get(match) ?? [],
-        label: (match) => othersText(match, others.get(match) ?? []),
-      }}
       actions={<OrderChoice />}
       own={{
-        motif: {
-          title: "Motif class",
-          cell: (match, more) => {
-            const { name, id, isClass } = findClass(match.motif);
-            const type = match.type && CLASS_TYPES[match.type];
-            return (
-              <>
-                <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
-                  {findProtein && <b>{findProtein(match)}: </b>}
-                  {name}
-                  <span class="unseen">{` at ${match.start}`}</span>
-                </a>
-                <small class="second-line wrap">
-                  {isClass ? <a href={classHref(match.motif)}>{id || type || "class"}</a> : type} {more}
-                </small>
-              </>
-            );
-          },
-        },
-        start: { title: "Match", cell: (match) => <Residues of={match} /> },
-        verdict: {
-          cell: (match) => (
-            <>
-              <VerdictTag match={match} />
-              <Known of={match} />
-            </>
-          ),
-        },
-        kept: { title: "In homologs", cell: (match) => <Kept match={match} /> },
-        overall_p: { cell: (match) => <Grade match={match} />, numeric: true },
+        ...placeCells<Row>(findClass, (match, name) => (
+          <a href={href(`/score/${findJob(match)}`, { match: match.number })}>
+            {findProtein && <b>{findProtein(match)}: </b>}
+            {name}
+            <span class="unseen">{` at ${match.start}`}</span>
+          </a>
+        )),
         z: { title: "Evidence", cell: (match) => <Spark match={match} />, phone: "hide" },
       }}
       download={{ ...download, others: { json: { title: "JSON", extension: "json" } } }}
@@ -95,6 +68,51 @@ export const ScanMatches = <Row extends ScanMatch>(props: Props<Row>) => {
     />
   );
 };
+
+/** Rows of places: the best match of each, and a button that opens the others. */
+export function placeRows<Row extends ScanMatch>(view: MatchView<Row>, places: readonly Place<Row>[]) {
+  const others = new Map(places.map((place) => [place.best, place.others]));
+  return {
+    view: { ...view, rows: places.map(({ best }) => best) },
+    nested: {
+      of: (match: Row) => others.get(match) ?? [],
+      label: (match: Row) => othersText(match, others.get(match) ?? []),
+    },
+  };
+}
+
+/** Cells of places. @param link links the name of a match */
+export const placeCells = <Row extends ScanMatch>(
+  findClass: (motif: string) => ClassName,
+  link: (match: Row, name: string) => ComponentChildren,
+): Record<string, PageColumn<Row>> => ({
+  motif: {
+    title: "Motif class",
+    cell: (match, more) => {
+      const { name, id, isClass } = findClass(match.motif);
+      const type = match.type && CLASS_TYPES[match.type];
+      return (
+        <>
+          {link(match, name)}
+          <small class="second-line wrap">
+            {isClass ? <a href={classHref(match.motif)}>{id || type || "class"}</a> : type} {more}
+          </small>
+        </>
+      );
+    },
+  },
+  start: { title: "Match", cell: (match) => <Residues of={match} /> },
+  verdict: {
+    cell: (match) => (
+      <>
+        <VerdictTag match={match} />
+        <Known of={match} />
+      </>
+    ),
+  },
+  kept: { title: "In homologs", cell: (match) => <Kept match={match} /> },
+  overall_p: { cell: (match) => <Grade match={match} />, numeric: true },
+});
 
 /** What is most likely in one or several proteins, with the known and the other likely places by name. */
 export function ScanAnswer<Row extends ScanMatch>(props: {

@@ -51,7 +51,7 @@ export function useClassNames(): (motif: string) => ClassName {
     return (motif) => {
       const { name = motif, title, aliases = [] } = known.get(motif) ?? {};
       const isClass = known.has(motif);
-      return title ? { name: title, id: name, isClass } : { name: motif, id: aliases[0] ?? "", isClass };
+      return title ? { name: title, id: name, isClass } : { name, id: aliases[0] ?? "", isClass };
     };
   }, [value]);
 }

@@ -155,6 +155,9 @@ function ModelView(props: ModelProps) {
           <p key={sentence}>{sentence}</p>
         ))}
         {match && <p aria-live="polite">{describeMatch(model, match)}</p>}
+        {model.source === "upload" && (
+          <p class="hint">Belongs to the protein: all your scores of it show it.</p>
+        )}
       </div>
       {isOpen ? (
         <Viewer {...props} />

@@ -97,7 +97,10 @@ const DRAWINGS: {
     read: ({ matches }, residue) =>
       matches
         .filter(({ start, end }) => start <= residue && residue <= end)
-        .map((match) => `${match.start}–${match.end}, ${VERDICTS[findVerdict(match)].toLowerCase()}`)
+        .map(
+          (match) =>
+            `${match.motif ? `${match.motif} ` : ""}${match.start}–${match.end}, ${VERDICTS[findVerdict(match)].toLowerCase()}`,
+        )
         .join("; "),
   },
   features: {
@@ -197,7 +200,7 @@ function Lane({ matches, context }: { matches: readonly NumberedMatch[]; context
               onSelect(number);
             }}
           >
-            <title>{`${patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${formatPValue(overallP(match))}, kept in ${keptText(match)}`}</title>
+            <title>{`${match.motif ?? patternName(match.pattern)}: ${text} ${start}–${end}, ${name}, P ${formatPValue(overallP(match))}, kept in ${keptText(match)}`}</title>
           </rect>
         );
       })}

@@ -11,7 +11,7 @@ import type { Job } from "./job.ts";
 export type Watched = Answer<"GET /api/scoring/watched-queries">["results"][number];
 
 /** Saves the query of a result for signed-in people, or leads to the page with its changes. */
-export function WatchButton({ job }: { job: Job | null }) {
+export function WatchButton({ job }: { job: Pick<Job, "id" | "state" | "hasOwnAlignment"> | null }) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
   const id = session && job?.state === "finished" && !job.hasOwnAlignment ? job.id : null;
