@@ -39,6 +39,7 @@ import { profilePage } from "./pages/profile.tsx";
 import { referencePage } from "./pages/reference.tsx";
 import { resultsPage } from "./pages/results.tsx";
 import { resultPage } from "./pages/result.tsx";
+import { runningOutPage } from "./pages/running-out.tsx";
 import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
 import { searchPage } from "./pages/search.tsx";
@@ -84,6 +85,7 @@ export const PAGES: readonly Page[] = [
   inventoryLabelsPage,
   stocktakePage,
   offlinePage,
+  runningOutPage,
   inventoryListPage,
   inventoryNewPage,
   inventoryImportPage,

@@ -53,7 +53,7 @@ test.each([
   [{ status: "AVAILABLE", amount: 0 }, "Empty", "empty"],
   [{ status: "FROZEN", below_minimum: true }, "Frozen, low", "low"],
   [{ status: "MISSING" }, "Missing", "expired"],
-  [{ expiry: "2020-01-31", amount: 0 }, "Expired", "expired"],
+  [{ expiry: "2020-01-31", amount: 0 }, "Empty", "empty"],
   [{ status: "", amount: null }, "", "other"],
 ])("stock with %p is %p", (values, words, state) => {
   expect([stateText(values), findStockState(values)]).toEqual([words, state]);

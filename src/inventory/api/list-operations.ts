@@ -2,6 +2,7 @@ import type { attachmentOperations } from "./route-attachments.ts";
 import type { historyOperations } from "./route-history.ts";
 import type { importOperations } from "./route-imports.ts";
 import type { labelOperations, scanOperation } from "./route-labels.ts";
+import type { orderOperations } from "./route-orders.ts";
 import type { recordOperations } from "./route-records.ts";
 import type { relationOperations } from "./route-relations.ts";
 import type { sampleOperation } from "./route-sample.ts";
@@ -25,6 +26,7 @@ type Declared =
       | typeof historyOperations
       | typeof importOperations
       | typeof labelOperations
+      | typeof orderOperations
       | typeof recordOperations
       | typeof relationOperations
       | typeof sharingOperations

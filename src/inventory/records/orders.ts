@@ -232,7 +232,10 @@ function makeProduct(store: Store, writer: RecordWriter, rids: readonly number[]
   const [{ owned_by, ...values }] = store.reader.values(CONSUMABLE, fields, actor, rids.slice(0, 1));
   const isMember =
     actor.superuser || actor.groups.includes(Number(writer.current(CONSUMABLE, rids[0]).owned_by));
-  const product = writer.create(PRODUCT, { ...values, ...(isMember ? { owned_by } : {}) }, actor);
+  // Without a unit, the minimum of a product would be a number of tubes.
+  const minimum_amount = values.unit === null ? null : values.minimum_amount;
+  const access = isMember ? { owned_by } : {};
+  const product = writer.create(PRODUCT, { ...values, ...access, minimum_amount }, actor);
   addTubes(writer, product, rids, actor);
   return product;
 }

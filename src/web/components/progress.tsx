@@ -17,12 +17,15 @@ export const Meter = ({
   label,
   share,
   mark,
+  state = mark !== undefined && share < mark ? "low" : null,
 }: {
   label: string;
   share: number;
   mark?: number | undefined;
+  /** Colour: low, empty, expiring or expired; by default low below the minimum. */
+  state?: string | null;
 }) => (
-  <svg class={mark !== undefined && share < mark ? "meter meter-low" : "meter"} role="img" aria-label={label}>
+  <svg class={state ? `meter meter-${state}` : "meter"} role="img" aria-label={label}>
     <rect width={`${100 * Math.min(1, share)}%`} height="100%" />
     {mark !== undefined && <line x1={`${100 * mark}%`} x2={`${100 * mark}%`} y1="0" y2="100%" />}
   </svg>

@@ -49,6 +49,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
       { name: "Overview", path: "/inventory", icon: "layout-list" },
       { name: "Consumables", path: "/inventory/stocks-consumables", icon: "flask-conical" },
       { name: "Specimens", path: "/inventory/stocks-specimen", icon: "test-tubes" },
+      { name: "Running out", path: "/inventory/running-out", icon: "shopping-cart" },
       { name: "Storage", path: "/inventory/storage", icon: "refrigerator" },
       { name: "Stocktakes", path: "/inventory/stocktakes", icon: "clipboard-check" },
     ],

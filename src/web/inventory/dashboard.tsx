@@ -124,7 +124,7 @@ function Amount({ of, row }: Item) {
   return (
     <>
       <span class={`state state-${findStockState(row.values)}`}>{amount("amount")}</span>
-      <small>of {amount("minimum_amount")}</small>
+      {row.values.minimum_amount !== null && <small>minimum {amount("minimum_amount")}</small>}
     </>
   );
 }

@@ -47,6 +47,7 @@ import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockActions } from "../inventory/stock-actions.tsx";
 import { AmountFact, StockCard } from "../inventory/stock-card.tsx";
+import { ProductCard } from "../inventory/stock-left.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
 import { showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
@@ -108,6 +109,7 @@ function Record(props: RecordProps) {
       <div class="with-panel record">
         <div class="stack">
           <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
+          <ProductCard of={of} row={row} />
           {main.length > 0 && (
             <Card title="Properties">
               <Properties of={of} row={row} names={main} />

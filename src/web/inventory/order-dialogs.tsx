@@ -1,0 +1,238 @@
+import { useState } from "preact/hooks";
+import type { StockLeft } from "../../inventory/api/route-orders.ts";
+import { unitSymbol } from "../../inventory/model/unit.ts";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { download } from "../download.ts";
+import { pluralize } from "../format.tsx";
+import { callForResponse } from "../request.ts";
+import { CopyButton } from "../score/downloads.tsx";
+import { referenceTo } from "./declaration.ts";
+import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
+import { formatTotal, type OrderLine, toItem, toOrderCsv, toOrderText } from "./order-text.ts";
+import { Picker } from "./picker.tsx";
+import { USABLE_RECORDS } from "./value-input.tsx";
+import { showDone } from "./write-record.ts";
+
+/** What an order or a delivery is about. */
+export type Ordered = Pick<
+  StockLeft,
+  | "segment"
+  | "id"
+  | "name"
+  | "supplier"
+  | "catalogue_number"
+  | "price"
+  | "currency"
+  | "unit"
+  | "order"
+  | "may_order"
+>;
+
+/** Buttons that copy an order as text and save it as CSV. */
+export const OrderFiles = ({ lines }: { lines: readonly OrderLine[] }) => (
+  <>
+    <CopyButton text={toOrderText(lines)} done="Order copied." />
+    <Button
+      small
+      icon="download"
+      onClick={() => download("order.csv", new Blob([toOrderCsv(lines)], { type: "text/csv" }))}
+    >
+      CSV
+    </Button>
+  </>
+);
+
+/** Requests products, or orders them. */
+export function OrderDialog(props: { rows: readonly Ordered[]; onClose: () => void; onDone: () => void }) {
+  const { rows, onClose, onDone } = props;
+  const [quantities, setQuantities] = useState(rows.map(({ order }) => String(order?.quantity ?? 1)));
+  const [account, setAccount] = useState("");
+  const [arrives, setArrives] = useState("");
+  const lines = rows.map((row, i): OrderLine =>
+    Object.assign({}, row, { quantity: Number(quantities[i]) || 0 }),
+  );
+  const isRequested = rows.every(({ order }) => order !== null);
+  const mayOrder = rows.every(({ may_order }) => may_order);
+  const send = (state: "REQUESTED" | "ORDERED") => async (): Promise<boolean> => {
+    const items = rows.map((row, i) => Object.assign(toItem(row), { quantity: lines[i].quantity }));
+    const details = { ...(account === "" ? {} : { account }), ...(arrives === "" ? {} : { arrives }) };
+    const response = await callForResponse("POST /api/v2/:list/place/", {
+      params: { list: "stocks/orders" },
+      body: { items, state, ...details },
+    });
+    const word = state === "ORDERED" ? "Ordered" : "Requested";
+    showDone(
+      `${word} ${rows.length === 1 ? rows[0].name : pluralize(rows.length, "product")}.`,
+      response,
+      onDone,
+    );
+    onClose();
+    onDone();
+    return true;
+  };
+  const order = useSubmission(send("ORDERED"));
+  const request = useSubmission(send("REQUESTED"));
+  return (
+    <Dialog title={`Order from ${rows[0].supplier || "the supplier"}`} onClose={onClose}>
+      <form class="form" onSubmit={mayOrder ? order.submit : request.submit} method="post">
+        <FormError of={order} />
+        <FormError of={request} />
+        <ul class="list order-lines">
+          {rows.map((row, i) => (
+            <li key={row.id}>
+              <span class="grow">
+                {row.name}
+                <small>
+                  {row.catalogue_number}
+                  {row.order && ` for ${row.order.owner}`}
+                </small>
+              </span>
+              <TextField
+                label={`Quantity of ${row.name}`}
+                hideLabel
+                type="number"
+                value={quantities[i]}
+                onInput={(value) => setQuantities(quantities.with(i, value))}
+              />
+              <span class="end num">{formatTotal([lines[i]])}</span>
+            </li>
+          ))}
+        </ul>
+        {formatTotal(lines) !== "" && (
+          <p class="row between">
+            <span class="hint">At the last prices, without VAT and shipping</span>
+            <strong>{formatTotal(lines)}</strong>
+          </p>
+        )}
+        <div class="field-pair">
+          <TextField label="Account" optional value={account} onInput={setAccount} />
+          <TextField label="Arrives about" optional type="date" value={arrives} onInput={setArrives} />
+        </div>
+        <div class="actions">
+          {mayOrder && (
+            <Button look="primary" type="submit" busy={order.busy}>
+              Mark as ordered
+            </Button>
+          )}
+          {!isRequested && (
+            <Button
+              look={mayOrder ? "plain" : "primary"}
+              type={mayOrder ? "button" : "submit"}
+              busy={request.busy}
+              onClick={mayOrder ? () => request.submit() : undefined}
+            >
+              Request
+            </Button>
+          )}
+          <OrderFiles lines={lines} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Makes the tubes of a delivery, in the free slots of a location. */
+export function ReceiveDialog({
+  of,
+  onClose,
+  onDone,
+}: {
+  of: Ordered;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [values, setValues] = useState({
+    tubes: String(of.order?.quantity ?? 1),
+    amount: "",
+    price: of.price === null ? "" : String(of.price),
+    lot: "",
+    expiry: "",
+  });
+  const [location, setLocation] = useState("");
+  const [isPart, setPart] = useState(false);
+  const [prints, setPrints] = useState(false);
+  // A delivery that is sent twice makes its tubes once.
+  const [key] = useState(() => crypto.randomUUID());
+  const space = useFreeSlots("locations", location);
+  const field = (
+    name: keyof typeof values,
+    label: string,
+    type: "text" | "number" | "date",
+    optional = true,
+  ) => (
+    <TextField
+      label={label}
+      type={type}
+      optional={optional}
+      required={!optional}
+      errors={form.fields[name]}
+      {...(type === "number" ? { inputMode: "decimal", step: "any", min: 0 } : {})}
+      value={values[name]}
+      onInput={(value) => setValues({ ...values, [name]: value })}
+    />
+  );
+  const form = useSubmission(async () => {
+    const { tubes, amount, price, lot, expiry } = values;
+    const response = await callForResponse("POST /api/v2/:list/:id/receive/", {
+      params: { list: "stocks/orders", id: of.order!.id },
+      headers: { "Idempotency-Key": key },
+      body: {
+        tubes: Number(tubes),
+        ...(amount === "" ? {} : { amount: Number(amount) }),
+        ...(price === "" ? {} : { price: Number(price) }),
+        ...(expiry === "" ? {} : { expiry }),
+        ...(location === "" ? {} : { location }),
+        lot,
+        complete: !isPart,
+      },
+    });
+    const made = (await response.clone().json()) as { id: string }[];
+    showDone(`Received ${of.name}: ${pluralize(made.length, "tube")}.`, response, onDone);
+    onClose();
+    onDone();
+    if (prints)
+      globalThis.location.assign(
+        href("/inventory/labels", { list: "stocks/consumables", id: made.map(({ id }) => id).join() }),
+      );
+    return true;
+  });
+  const count = Number(values.tubes) || 0;
+  return (
+    <Dialog title={`Received: ${of.name}`} onClose={onClose}>
+      <form class="form" onSubmit={form.submit} method="post">
+        <FormError of={form} shown={Object.keys(values)} />
+        <div class="field-pair">
+          {field("tubes", "Tubes", "number", false)}
+          {field("amount", of.unit === "" ? "Amount of each" : `Each, in ${unitSymbol(of.unit)}`, "number")}
+        </div>
+        <div class="field-pair">
+          {field("lot", "Lot", "text")}
+          {field("expiry", "Expiry", "date")}
+        </div>
+        {field("price", of.currency === "" ? "Price of each" : `Price of each, in ${of.currency}`, "number")}
+        <Picker
+          label="Put into"
+          optional
+          to={{ ...referenceTo("locations"), filter: USABLE_RECORDS }}
+          value={location}
+          onChoose={(id) => setLocation(id)}
+        />
+        {space && <FreeSlots space={space} />}
+        <Checkbox label="Only a part came" checked={isPart} onChange={setPart} />
+        <Checkbox label={`Print ${pluralize(count, "label")}`} checked={prints} onChange={setPrints} />
+        <div class="actions">
+          <Button look="primary" type="submit" busy={form.busy}>
+            Make {pluralize(count, "tube")}
+          </Button>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
