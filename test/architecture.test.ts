@@ -153,6 +153,7 @@ const RULES: Record<string, Rule> = {
       "src/inventory/model/unit.ts",
       "src/inventory/resources/lists.ts",
       "src/inventory/resources/stock-views.ts",
+      "src/platform/words.ts",
     ],
     packages: ["preact", "zxing-wasm"],
   },

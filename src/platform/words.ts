@@ -30,3 +30,6 @@ export const camelCase = (summary: string): string =>
     ?.filter((word) => !["a", "an", "the"].includes(word))
     .map((word, i) => (i === 0 ? word.toLowerCase() : capitalized(word)))
     .join("") ?? "";
+
+/** The name of a group for people: the group of all accounts has one for programs. */
+export const groupTitle = (name: string): string => (name === "SYSTEM_GROUP" ? "Laboratory" : name);

@@ -194,10 +194,9 @@ browserTest("opens a box at the slot of a tube, which is used from there", async
   await using opened = await openPage(`${BOX}?at=B9`, { signedIn: true });
   const { page } = opened;
   await page.waitForSelector("[role=gridcell][aria-selected=true][aria-label^='B9,']");
-  await press(page, "button", "Use");
-  await fill(page, "Amount", "5");
+  await fill(page, "Use", "5");
   await page.keyboard.press("Enter");
-  await seeText(page, "Consumed:");
+  await seeText(page, "Used 5");
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
 });

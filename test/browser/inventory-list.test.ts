@@ -298,7 +298,7 @@ browserTest("moves and shares many records", async () => {
   await press(page, "button", "Share");
   await named(page, "textbox", "Person or group");
   await checkPage(opened, "inventory-share");
-  await choose(page, "Person or group", "SYS", "SYSTEM_GROUP");
+  await choose(page, "Person or group", "SYS", "Laboratory");
   await press(page, "button", "Preview");
   await seeText(page, "will get new permissions.");
   await checkPage(opened, "inventory-share-preview");

@@ -182,9 +182,9 @@ browserTest("adds annotations, notes and files, and shares a record", async () =
   await page.keyboard.press("Escape");
   await press(page, "button", "Share");
   await seeText(page, "Who can see it now");
-  await choose(page, "Person or group", "SYS", "SYSTEM_GROUP");
+  await choose(page, "Person or group", "SYS", "Laboratory");
   await page.click("dialog form.share-form button[type=submit]");
-  await seeText(page, "Shared with SYSTEM_GROUP.");
+  await seeText(page, "Shared with Laboratory.");
   // Elements outside an open dialog cannot be clicked.
   await page.click("dialog .toast:last-child button");
   await seeText(page, "Undone.");

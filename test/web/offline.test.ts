@@ -35,6 +35,13 @@ const move = (id: string, position: string): Change => ({
   location: BOX,
   records: [tube(id, position)],
 });
+const stock = (action: "consume" | "take_out" | "put_back", id: string): Change => ({
+  kind: "stock",
+  action,
+  records: [{ segment: "stocks/consumables", id, name: `Tube ${id}`, version: 1 }],
+  body: action === "consume" ? { amount: 5 } : {},
+  text: action,
+});
 const takeOut = (id: string): Change => ({ kind: "move", location: null, records: [tube(id, "")] });
 const exchange = (...records: MovedRecord[]): Change => ({ kind: "move", location: BOX, records });
 interface Filling {
@@ -76,6 +83,12 @@ function laboratory(tubes: Record<string, Tube>) {
   const handle = (...[method, path, { body, headers = {} } = {}]: Parameters<SendRequest>): Answer => {
     const id = path.split("/").at(-2)!;
     if (id === "free_slots") return fill(body as Filling, headers["Idempotency-Key"]);
+    if (["consume", "take_out", "put_back"].includes(id)) {
+      const key = headers["Idempotency-Key"];
+      if (!done.has(key))
+        done.set(key, answer(200, undefined, { version: ++tubes[path.split("/").at(-3)!].version }));
+      return done.get(key)!;
+    }
     if (method === "DELETE") return answer(204);
     if (method === "POST") {
       scans.set(headers["Idempotency-Key"], (body as { codes: string[] }).codes[0]);
@@ -129,6 +142,25 @@ test.each([0, 401, 408, 429, 502, 503])("status %i keeps all changes for later",
     ["key-1", undefined],
   ]);
   expect(await sendQueue(store, ME, lab.send)).toBe(2);
+});
+
+test("stock is used, taken out and put back once, and a later move follows the version", async () => {
+  const lab = laboratory({ a: { version: 1, location: null, position: "" } });
+  const store = await loadQueue(
+    stock("take_out", "a"),
+    stock("consume", "a"),
+    stock("put_back", "a"),
+    move("a", "A1"),
+  );
+  lab.faults.push("lost");
+  expect(await sendQueue(store, ME, lab.send)).toBe(0);
+  expect(await sendQueue(store, ME, lab.send)).toBe(4);
+  const path = "POST /api/v2/stocks/consumables/a";
+  expect(lab.log).toEqual([
+    ...["take_out", "take_out", "consume", "put_back"].map((action) => `${path}/${action}/`),
+    "PATCH /api/v2/stocks/consumables/a/",
+  ]);
+  expect(lab.tubes.a).toEqual({ version: 5, location: "box", position: "A1" });
 });
 
 test("a second move of a record follows the version that the first one made", async () => {

@@ -5,6 +5,7 @@ import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { makeNouns } from "../model/schema.ts";
 import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
+import { groupTitle } from "../../platform/words.ts";
 import { hasPosition } from "../resources/position.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
@@ -77,7 +78,8 @@ const readableNames =
     const key = columnName(resource, resource.key);
     const name = kind === "user" ? "coalesce(nullif(t.full_name, ''), t.username)" : `t.${key}`;
     const found = query.get(selectVisible(viewer, resource, `${name} AS name`, compare(["rid"], "==", rid)));
-    return found === null ? undefined : String(found.name);
+    if (found === null) return undefined;
+    return kind === "group" ? groupTitle(String(found.name)) : String(found.name);
   };
 
 class RecordSentence {

@@ -4,6 +4,7 @@ import { FormDialog } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { call } from "../request.ts";
 import type { AdministrationContext } from "./page.tsx";
 import { type Group, listMembers, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
@@ -36,7 +37,7 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
         rows={data.groups}
         rowKey={({ id }) => id}
         columns={[
-          { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
+          { name: "name", title: "Name", heading: true, cell: ({ name }) => groupTitle(name) },
           { name: "description", title: "Description", cell: ({ description }) => description || "–" },
           {
             name: "members",
@@ -46,7 +47,12 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
         ]}
         actions={(group) => (
           <>
-            <Button look="quiet" small aria-label={`Edit: ${group.name}`} onClick={() => edit(group)}>
+            <Button
+              look="quiet"
+              small
+              aria-label={`Edit: ${groupTitle(group.name)}`}
+              onClick={() => edit(group)}
+            >
               Edit
             </Button>
             {group.name !== SYSTEM_GROUP && (
@@ -70,7 +76,7 @@ function GroupDialog(props: {
   const { people, group, onClose, onSaved } = props;
   return (
     <FormDialog
-      title={group ? `Edit ${group.name}` : "Add group"}
+      title={group ? `Edit ${groupTitle(group.name)}` : "Add group"}
       submit={group ? "Save" : "Add group"}
       onClose={onClose}
       initial={{
@@ -81,7 +87,9 @@ function GroupDialog(props: {
         members: group ? listMembers(people, group.name) : [],
       }}
       fields={[
-        { name: "name", label: "Group name", maxLength: 150, disabled: group?.name === SYSTEM_GROUP },
+        ...(group?.name === SYSTEM_GROUP
+          ? []
+          : [{ name: "name", label: "Group name", maxLength: 150 } as const]),
         { name: "description", label: "Description", optional: true },
         {
           name: "members_may",
@@ -112,7 +120,7 @@ function GroupDialog(props: {
         await (group
           ? call("PATCH /api/v2/:list/:id/", { params: { list: "groups", id: group.name }, body })
           : call("POST /api/v2/:list/", { params: { list: "groups" }, body }));
-        showToast(group ? `Saved ${values.name}.` : `Added ${values.name}.`);
+        showToast(group ? `Saved ${groupTitle(values.name)}.` : `Added ${values.name}.`);
         onSaved();
       }}
     />

@@ -1,3 +1,4 @@
+import { groupTitle } from "../../platform/words.ts";
 import { passwordField, personBody, personFields, usernameField } from "../account/fields.tsx";
 import { FormDialog } from "../components/form.tsx";
 import { showToast } from "../components/toast.tsx";
@@ -23,7 +24,7 @@ export function UserDialog(props: {
   onSaved: (user: User, needsLink: boolean) => void;
 }) {
   const { user, people, onClose, onSaved } = props;
-  const groups = people.groups.map(({ name }) => ({ value: name, name }));
+  const groups = people.groups.map(({ name }) => ({ value: name, name: groupTitle(name) }));
   return (
     <FormDialog
       title={user ? `Edit ${user.username}` : "Add user"}

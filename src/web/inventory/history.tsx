@@ -151,6 +151,7 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   return (
     <>
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
+      {"taken_out_by" in after && <p>{after.taken_out_by === null ? "Put back" : "Taken out"}</p>}
       {names.map((name) => (
         <p key={name}>
           {of.fields[name]?.label ?? name}:{" "}

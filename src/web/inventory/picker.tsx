@@ -10,6 +10,7 @@ import { snapshot } from "../offline/device.ts";
 import { MOST as MOST_KNOWN, whereIs } from "../offline/snapshot.ts";
 import { isUnreachable, callForResponse } from "../request.ts";
 import { formatCount } from "../format.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { useSession } from "../session.ts";
 import {
   parseConstant,
@@ -123,7 +124,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
     <>
       <Combobox<Option>
         {...field}
-        shown={name}
+        shown={groupTitle(name)}
         placeholder={mayCreate ? "Type part of the name, or a new name" : "Type part of the name"}
         search={async (text, signal) => {
           const options = await searchRecords(to, text, signal);
@@ -157,7 +158,7 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
 export const OptionName = ({ option: { name, context, free } }: { option: Option }) => (
   <span class="option">
     <span>
-      <PathLine path={name || "(no name)"} /> <small>{context}</small>
+      <PathLine path={groupTitle(name || "(no name)")} /> <small>{context}</small>
     </span>
     {typeof free === "number" && <small>{free === 0 ? "full" : `${formatCount(free)} free`}</small>}
   </span>

@@ -4,6 +4,7 @@ import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { formatAmount, unitSymbol } from "../../inventory/model/unit.ts";
 import { pluralize, daysTo, formatDay, formatTime, Time } from "../format.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { ApiError, onWrite } from "../request.ts";
 import {
   parseConstant,
@@ -279,7 +280,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+\+00:00$/;
 /** A value as text, for titles and previews. */
 export function formatText(value: RecordValue | undefined, field?: FieldInfo): string {
   if (isEmpty(value)) return "–";
-  if (isNamed(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
+  if (isNamed(value)) return groupTitle(value.name ?? `${String(value.id).slice(0, 8)}…`);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "object") return objectText(value, field);
   if (field?.kind === "instant" || (field?.kind === "computed" && INSTANT.test(String(value))))

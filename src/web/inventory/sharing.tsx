@@ -4,6 +4,7 @@ import { Button, IconButton } from "../components/button.tsx";
 import { Combobox } from "../components/combobox.tsx";
 import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { capitalized } from "../format.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
@@ -80,7 +81,7 @@ export function ShareForm(props: {
       <Combobox<Grantee>
         label="Person or group"
         placeholder="Type part of the name"
-        shown={grantee?.name ?? ""}
+        shown={groupTitle(grantee?.name ?? "")}
         search={async (text, signal) => ({ options: await searchGrantees(text, signal) })}
         optionKey={({ kind, name }) => `${kind} ${name}`}
         chooseOnLeave={(typed, found) => found.find(({ name }) => name.toLowerCase() === typed.toLowerCase())}
@@ -88,7 +89,7 @@ export function ShareForm(props: {
       >
         {({ name, title }) => (
           <>
-            {name} <small>{title}</small>
+            {groupTitle(name)} <small>{title}</small>
           </>
         )}
       </Combobox>
@@ -150,7 +151,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
   const { owner, owned_by, public: isPublic } = row.values;
   const own = of.name === "views" ? [] : [formatText(owned_by)];
   const shared = (right: Level): string[] => [
-    ...(grants?.groups.flatMap((each) => (each[right] ? each.name : [])) ?? []),
+    ...(grants?.groups.flatMap((each) => (each[right] ? groupTitle(each.name) : [])) ?? []),
     ...(grants?.users.flatMap((each) => (each[right] ? each.username : [])) ?? []),
   ];
   const viewers = grants ? shared("view").join(", ") : "those it is shared with";
@@ -193,7 +194,9 @@ function SharingDialog(props: {
     <Dialog title={`Share ${recordName(of, row)}`} onClose={onClose} wide>
       <ShareForm
         submit="Share"
-        onShare={(kind, name, level) => change(shareRequest(kind, name, level), `Shared with ${name}.`)}
+        onShare={(kind, name, level) =>
+          change(shareRequest(kind, name, level), `Shared with ${groupTitle(name)}.`)
+        }
       />
       <Loaded of={access.loaded}>
         {({ owner, owned_by, public: isPublic, groups, users }) => (
@@ -201,7 +204,9 @@ function SharingDialog(props: {
             <h3>Who can see it now</h3>
             <ul class="shares">
               <Standing name={owner} title="owner" may="Can edit and delete" />
-              {of.name !== "views" && <Standing name={owned_by} title="group of the record" may="Can view" />}
+              {of.name !== "views" && (
+                <Standing name={groupTitle(owned_by)} title="group of the record" may="Can view" />
+              )}
               {groups.map((rights) => (
                 <Share
                   key={rights.id}
@@ -257,21 +262,26 @@ function Share(props: {
     <li class="row">
       <Avatar name={name} />
       <span class="grow">
-        {name} <small>{title}</small>
+        {groupTitle(name)} <small>{title}</small>
       </span>
       <Select
         small
-        label={`Permission of ${name}`}
+        label={`Permission of ${groupTitle(name)}`}
         value={highestLevel(rights)}
         choices={LEVELS.map((level) => [level.value, level.name])}
         onChange={(level) =>
-          void change(shareRequest(kind, name, level as Level), `Changed the permission of ${name}.`)
+          void change(
+            shareRequest(kind, name, level as Level),
+            `Changed the permission of ${groupTitle(name)}.`,
+          )
         }
       />
       <IconButton
         icon="x"
-        label={`Stop sharing with ${name}`}
-        onClick={() => void change(shareRequest(kind, name, null), `No longer shared with ${name}.`)}
+        label={`Stop sharing with ${groupTitle(name)}`}
+        onClick={() =>
+          void change(shareRequest(kind, name, null), `No longer shared with ${groupTitle(name)}.`)
+        }
       />
     </li>
   );

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { href } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { Button } from "../components/button.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -15,7 +14,7 @@ import { useSession } from "../session.ts";
 import { useAmounts } from "./amounts.ts";
 import { MoveDialog } from "./box/move-dialog.tsx";
 import type { Movable } from "./box/slots.ts";
-import { type Declaration, hasLabels } from "./declaration.ts";
+import { type Declaration } from "./declaration.ts";
 import {
   findSuffix,
   formatText,
@@ -57,7 +56,6 @@ export function StockActions(props: ActionsProps) {
           {typeof row.values.amount === "number" && <UseForm key={row.version} {...props} />}
           <div class="actions">
             <PlaceActions {...props} record={movable(of, row)} from={placeOf(row)} />
-            {!narrow && <PrintLink of={of} row={row} />}
           </div>
         </>
       )}
@@ -81,23 +79,43 @@ interface Place {
   name: string;
 }
 
-/** Buttons that take a record out or move it, without a network, too. */
-export function PlaceActions(props: { record: Movable; from: Place; onChanged: () => void }) {
+interface PlaceProps {
+  record: Movable;
+  from: Place;
+  onChanged: () => void;
+}
+
+/** Buttons that take a record out, or put it back, and move it, without a network, too. */
+export function PlaceActions({ isOut = false, ...props }: PlaceProps & { isOut?: boolean }) {
   const { record, from, onChanged } = props;
   return (
     <>
-      <Button
-        icon="log-out"
-        onClick={() => void changeStock("take_out", record, {}, `Took out ${record.name}.`, onChanged)}
-      >
-        Take out
-      </Button>
+      {isOut ? (
+        <PutBack {...props}>Put back</PutBack>
+      ) : (
+        <Button
+          icon="log-out"
+          onClick={() => void changeStock("take_out", record, {}, `Took out ${record.name}.`, onChanged)}
+        >
+          Take out
+        </Button>
+      )}
       <MoveButton {...{ record, from, onChanged }}>Move</MoveButton>
     </>
   );
 }
 
-function MoveButton(props: { record: Movable; from: Place; onChanged: () => void; children: string }) {
+const PutBack = ({ record, onChanged, children }: PlaceProps & { children: string }) => (
+  <Button
+    look="primary"
+    icon="undo-2"
+    onClick={() => void changeStock("put_back", record, {}, `Put back ${record.name}.`, onChanged)}
+  >
+    {children}
+  </Button>
+);
+
+function MoveButton(props: PlaceProps & { children: string }) {
   const [isOpen, setOpen] = useState(false);
   const { record, from, onChanged, children } = props;
   return (
@@ -111,13 +129,6 @@ function MoveButton(props: { record: Movable; from: Place; onChanged: () => void
     </>
   );
 }
-
-const PrintLink = ({ of, row }: Pick<ActionsProps, "of" | "row">) =>
-  hasLabels(of) ? (
-    <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, id: row.id })}>
-      Print
-    </LinkButton>
-  ) : null;
 
 /** Takes an amount, at first as much as the last time. */
 function UseForm({ of, row, onChanged }: ActionsProps) {
@@ -206,18 +217,14 @@ function TakenOut({ of, row, onChanged }: ActionsProps) {
           <Time at={String(since)} />
         </p>
         <p class="hint">
-          {place === "" ? "It has no slot." : `From ${place}, kept free for it.`} <DueBack at={due} />
+          {place === "" ? "It has no slot" : `From ${place}, kept free for it`}, <DueBack at={due} />
         </p>
       </div>
       <div class="actions">
         {location !== null && (
-          <Button
-            look="primary"
-            icon="undo-2"
-            onClick={() => void changeStock("put_back", record, {}, `Put back ${record.name}.`, onChanged)}
-          >
-            Put back{position ? ` in ${String(position)}` : ""}
-          </Button>
+          <PutBack record={record} from={placeOf(row)} onChanged={onChanged}>
+            {`Put back${position ? ` in ${String(position)}` : ""}`}
+          </PutBack>
         )}
         <MoveButton record={record} from={placeOf(row)} onChanged={onChanged}>
           Put elsewhere

@@ -53,7 +53,7 @@ const storedIn = ({ segment, id, name, barcode, version, position = "", ...known
   barcode,
   amount: null,
   below_minimum: false,
-  taken_out: false,
+  taken_out: known.out === true,
   expiry: null,
   position,
   version,

@@ -36,6 +36,8 @@ export interface KnownRecord {
   change?: true;
   /** True if the person may use and move it. */
   use?: true;
+  /** True if somebody has taken it out. */
+  out?: boolean;
   /** Its move waits for the network. */
   waits?: true;
 }
@@ -58,7 +60,7 @@ const PAGE = 1000;
 /** The most records of each list that a device keeps. */
 export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
 const MOST_STOCKTAKES = 50;
-const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions";
+const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions,taken_out";
 const FIELDS: Readonly<Record<string, string>> = {
   locations:
     "id,label,barcode,version,parent,equipment,place__building,place__room,permissions,grid_rows,grid_columns,numbering",
@@ -124,6 +126,7 @@ function toRecord(segment: string, row: Row): KnownRecord {
     room: [row.place__building, row.place__room].filter(Boolean).join(" "),
     ...(actions?.change ? { change: true as const } : {}),
     ...(actions?.use ? { use: true as const } : {}),
+    ...(row.taken_out ? { out: true } : {}),
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
 }
@@ -143,7 +146,12 @@ export function withMove(
   const records = known.records.map((record) => {
     const { version, position } = byId.get(record.id) ?? {};
     if (version === undefined) return record;
-    const place = "location" in change ? { location: change.location?.id ?? null, position } : {};
+    const place =
+      "location" in change
+        ? { location: change.location?.id ?? null, position, out: false }
+        : change.action === "consume"
+          ? {}
+          : { out: change.action === "take_out" };
     const after = { version, ...place, ...(waits ? { waits: true } : {}) };
     return Object.assign({}, record, after);
   });

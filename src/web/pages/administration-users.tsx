@@ -9,6 +9,7 @@ import { Tag } from "../components/layout.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatTime, Time } from "../format.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { call } from "../request.ts";
 
 const ofUser = ({ username }: User) => ({ list: "users", id: username });
@@ -77,7 +78,11 @@ export const administrationUsersPage = administrationPage({
     },
     { name: "full_name", title: "Name", cell: ({ full_name }) => full_name || "–" },
     { name: "email", title: "E-mail", cell: ({ email }) => email || "–" },
-    { name: "groups", title: "Groups", cell: ({ groups }) => groups.map(({ name }) => name).join(", ") },
+    {
+      name: "groups",
+      title: "Groups",
+      cell: ({ groups }) => groups.map(({ name }) => groupTitle(name)).join(", "),
+    },
     { name: "joined", title: "Since", cell: ({ date_joined }) => <Time at={date_joined} /> },
   ],
   actions: [

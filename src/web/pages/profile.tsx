@@ -19,6 +19,7 @@ import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { Table } from "../components/table.tsx";
 import { showToast } from "../components/toast.tsx";
 import { browserName, Time } from "../format.tsx";
+import { groupTitle } from "../../platform/words.ts";
 import { definePage } from "../page.tsx";
 import { type Answer, ApiError, call, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
@@ -65,7 +66,7 @@ function PersonCard({ session: { user }, onEmail }: { session: Session; onEmail:
     <Card title={user.username}>
       <p class="muted">
         {user.is_superuser && "Administrator. "}
-        {groups.length > 0 && `Groups: ${groups.map(({ name }) => name).join(", ")}.`}
+        {groups.length > 0 && `Groups: ${groups.map(({ name }) => groupTitle(name)).join(", ")}.`}
       </p>
       <Form
         look="plain"

@@ -3,11 +3,15 @@ import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Card, PageHead, Tag } from "../components/layout.tsx";
-import { pagePath, listSingular } from "../inventory/declaration.ts";
+import { useLoaded } from "../components/loaded.tsx";
+import { declaration, pagePath, listSingular } from "../inventory/declaration.ts";
+import { readRecord, recordName } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
+import { PlaceActions, StockActions } from "../inventory/stock-actions.tsx";
+import { AmountFact } from "../inventory/stock-card.tsx";
 import { snapshot } from "../offline/device.ts";
 import { useMoves } from "../offline/moves.tsx";
-import { findCode, whereIs } from "../offline/snapshot.ts";
+import { findCode, type KnownRecord, whereIs } from "../offline/snapshot.ts";
 import { definePage, useParams } from "../page.tsx";
 import { call, isUnreachable } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -19,6 +23,8 @@ interface Match {
   name: string;
   /** The place, as far as this device knows without a network. */
   where?: string;
+  /** The record on this device. */
+  known?: KnownRecord;
 }
 
 /** A scan in this tab, and the records with its code. */
@@ -38,7 +44,7 @@ async function findRecords(code: string): Promise<{ matches: Match[]; isOffline:
     if (!known) throw error;
     const matches = findCode(known, code).map((record) => {
       const { segment, id, name } = record;
-      return { segment, id, name, where: whereIs(known, record) };
+      return { segment, id, name, where: whereIs(known, record), known: record };
     });
     return { matches, isOffline: true };
   }
@@ -97,6 +103,9 @@ function ScanPage() {
         {error !== undefined && (
           <ErrorBanner error={error} {...(given === undefined ? {} : { retry: () => void lookUp(given) })} />
         )}
+        {!isMoving && isListing && scans[0]?.matches.length === 1 && (
+          <ScannedActions key={scans[0].code} of={scans[0].matches[0]} />
+        )}
         {!isMoving && <p role="status">{scans.length > 0 && describeScan(scans[0])}</p>}
         {!isMoving && scans.length > 0 && (
           <Card title="Last scans" bare>
@@ -119,6 +128,31 @@ function ScanPage() {
       </div>
     </>
   );
+}
+
+/** Actions on the scanned record; without a network those that wait for it. */
+function ScannedActions({ of: { segment, id, known } }: { of: Match }) {
+  const loaded = useLoaded(known ? null : `${segment} ${id} actions`, async (signal) => {
+    const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
+    return { of, row };
+  });
+  if (loaded.value)
+    return (
+      <StockActions {...loaded.value} onChanged={loaded.reload}>
+        <strong>{recordName(loaded.value.of, loaded.value.row)}</strong>
+        <AmountFact {...loaded.value} />
+      </StockActions>
+    );
+  return known?.use ? (
+    <div class="actions">
+      <PlaceActions
+        record={known}
+        from={{ id: "", name: "" }}
+        isOut={known.out === true}
+        onChanged={() => {}}
+      />
+    </div>
+  ) : null;
 }
 
 function describeScan({ code, matches }: Scan): string {

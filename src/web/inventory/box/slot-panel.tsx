@@ -128,7 +128,12 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
       ) : (
         record.use && (
           <div class="actions">
-            <PlaceActions record={record} from={{ id: box.id, name: box.unique_path }} onChanged={onMoved} />
+            <PlaceActions
+              isOut={record.taken_out}
+              record={record}
+              from={{ id: box.id, name: box.unique_path }}
+              onChanged={onMoved}
+            />
           </div>
         )
       )}
