@@ -66,9 +66,9 @@ browserTest("administrators import features, which results and scans show, and r
   await press(page, "button", "Tracks");
   await press(page, "checkbox", "Domains");
   await page.waitForFunction(() => location.search === "?tracks=domain");
-  await page.waitForFunction(() => !document.querySelector(".lanes [aria-label^='Domains']"));
+  await page.waitForFunction(() => !document.querySelector(".tracks [aria-label^='Domains']"));
   await press(page, "checkbox", "Domains");
-  await page.waitForSelector(".lanes [aria-label^='Domains']");
+  await page.waitForSelector(".tracks [aria-label^='Domains']");
   await page.keyboard.press("Escape");
   await press(page, "checkbox", "Known instance 1");
   await page.waitForFunction(() => location.search === "?verdict=known+instance");

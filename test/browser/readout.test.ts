@@ -127,3 +127,23 @@ browserTest(
     expect(opened.faults).toEqual([]);
   },
 );
+
+browserTest("the tracks of a scan read out residues, and zoom", async () => {
+  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB", "LC3-LIR"] });
+  await using opened = await openPage(`/scan/${id}?at=23`);
+  const { page } = opened;
+  page.setDefaultTimeout(10_000);
+  await seeText(page, "W23");
+  for (const text of ["Conservation 100\u00A0%", "Disorder 0.73", "likely functional"])
+    await page.waitForFunction(
+      (text) => document.querySelector<HTMLElement>(".readout")?.innerText.includes(text),
+      {},
+      text,
+    );
+  await page.focus(".tracks");
+  await page.keyboard.press("+");
+  await page.waitForFunction(() => /from=\d+&to=\d+/.test(location.search));
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => document.querySelector(".readout b")?.textContent === "K24");
+  expect(opened.faults).toEqual([]);
+});

@@ -54,7 +54,10 @@ export const ScanSchema = object(
     homologs: count("Number of homologs."),
     classes: count("Number of motifs tested."),
     tested: count("Number of matches with a P value, over which q-values are computed."),
+    query: Type.Optional(text("Residues of the query.")),
     disorder: list(fraction("Disorder."), "Predicted disorder of each residue of the query."),
+    order: Type.Optional(list(fraction("Order."), "As in the result.")),
+    conservation: Type.Optional(list(nullable(fraction("Conservation.")), "As in the result.")),
     matches: list(
       Type.Unsafe<ScanMatch>(ScanMatchSchema),
       "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
@@ -100,7 +103,10 @@ export function makeScan(report: AnnotatedReport, view: TableView = ALL): Scan {
     homologs: homologs.length,
     classes: patterns.length,
     tested,
+    query: alignment?.query,
     disorder: alignment?.disorder ?? [],
+    order: alignment?.order,
+    conservation: alignment?.conservation,
     matches: viewRows(SCAN_TABLE, rows, view).map(scanMatch),
     warnings: scanWarnings(prediction),
   };

@@ -92,7 +92,11 @@ function ScanView({ job, scan }: { job: Job; scan: Scan }) {
         With {formatCount(scan.tested)} matches, some P values are low by chance: q is the share of random
         matches to expect among a match and those with lower q.
       </ScanAnswer>
-      <ScanOverview {...{ scan, places, findClass }} known={known?.features} />
+      <ScanOverview
+        {...{ scan, places, findClass }}
+        fileName={fileName(scan.identifier)}
+        known={known?.features}
+      />
       <ScanMatches
         {...{ view, matches, places, findClass }}
         download={{ path: `${jobPath(job.id)}/scan`, name: `${fileName(scan.identifier)}-scan` }}

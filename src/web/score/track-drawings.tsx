@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { findVerdict, type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { type FeatureLanes, FeatureTrack, lanesHeight } from "./feature-track.tsx";
 import { shortName } from "./features.ts";
+import { PLACES_HEIGHT, type PlacesLane, PlacesTrack } from "./places-track.tsx";
 import { useResidue } from "./position.ts";
 import {
   patternName,
@@ -41,7 +42,8 @@ export type TrackData =
     }
   | { kind: "matches"; matches: readonly NumberedMatch[] }
   /** Facts about the protein. */
-  | ({ kind: "features" } & FeatureLanes);
+  | ({ kind: "features" } & FeatureLanes)
+  | ({ kind: "places" } & PlacesLane);
 
 export type Track = { label: string; note: string; choice?: TrackChoice } & TrackData;
 
@@ -95,24 +97,44 @@ const DRAWINGS: {
     height: LANE + 6,
     draw: ({ matches }, context) => <Lane {...{ matches, context }} />,
     read: ({ matches }, residue) =>
-      matches
-        .filter(({ start, end }) => start <= residue && residue <= end)
-        .map(
-          (match) =>
-            `${match.motif ? `${match.motif} ` : ""}${match.start}–${match.end}, ${VERDICTS[findVerdict(match)].toLowerCase()}`,
-        )
-        .join("; "),
+      listAt(
+        matches,
+        residue,
+        (match) =>
+          `${match.motif ? `${match.motif} ` : ""}${match.start}–${match.end}, ${VERDICTS[findVerdict(match)].toLowerCase()}`,
+      ),
   },
   features: {
     height: lanesHeight,
     draw: (data, { plot }) => <FeatureTrack {...{ data, plot }} />,
-    read: ({ features }, residue) =>
-      features
-        .filter(({ start, end }) => start <= residue && residue <= end)
-        .map(shortName)
-        .join(", "),
+    read: ({ features }, residue) => listAt(features, residue, shortName),
+  },
+  places: {
+    height: PLACES_HEIGHT,
+    draw: (data, { plot }) => <PlacesTrack {...{ data, plot }} />,
+    read: ({ places, nameOf }, residue) =>
+      listAt(
+        places.flatMap(({ best, others }) => [best, ...others]),
+        residue,
+        (match) => `${nameOf(match.motif)}, ${VERDICTS[findVerdict(match)].toLowerCase()}`,
+      ),
   },
 };
+
+/** Names that the readout has of a track. */
+const NAMED = 3;
+
+/** What lies at a residue, in words without repetitions. */
+function listAt<Item extends { start: number; end: number }>(
+  items: readonly Item[],
+  residue: number,
+  print: (item: Item) => string,
+): string {
+  const here = items.filter(({ start, end }) => start <= residue && residue <= end);
+  const words = [...new Set(here.map(print))];
+  const more = words.length > NAMED ? ` and ${words.length - NAMED} more` : "";
+  return `${words.slice(0, NAMED).join("; ")}${more}`;
+}
 
 const readValue = (value: number | null | undefined, print: (value: number) => string): string =>
   value == null ? "" : print(value);

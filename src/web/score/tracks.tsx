@@ -130,6 +130,8 @@ interface TracksProps {
   /** Of the result, on pages with several. */
   name?: string;
   result: TrackedProtein;
+  /** Tracks below those of the result. */
+  lanes?: readonly Track[];
   pLddt: Confidences;
   matches: readonly NumberedMatch[];
   span: Span;
@@ -155,8 +157,8 @@ export function ProteinTracks(props: TracksProps) {
   const plot: Plot = { span, left, width, scale: (width - left) / countResidues(span), y: 0 };
   const overview: Plot = { ...plot, span: { from: 1, to: length }, scale: (width - left) / length };
   const all = useMemo(
-    () => makeTracks(result, matches, props.known, props.pLddt),
-    [result, matches, props.known, props.pLddt],
+    () => [...makeTracks(result, matches, props.known, props.pLddt), ...(props.lanes ?? [])],
+    [result, matches, props.known, props.pLddt, props.lanes],
   );
   const { isShown } = useTrackChoice();
   const tracks = all.filter(({ choice }) => !choice || isShown(choice));
