@@ -4,69 +4,70 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ElementHandle } from "puppeteer-core";
 import { elabftw } from "../inventory/eln-crates.ts";
-import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+import { messySheet } from "../inventory/messy-sheet.ts";
+import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
+import { write } from "./connection.ts";
 
-browserTest("previews a file cell by cell, maps its columns, and undoes the import", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
-  try {
-    const wrong = join(directory, "wrong.csv");
-    writeFileSync(
-      wrong,
-      "name;Karma;location;amount\nPrimer 1;OLIGO;Box oligos 1;5\nPrimer 2;oligo;nowhere;many\nPrimer 3;OLIGO;Box oligos 1;\n",
-    );
-    const right = join(directory, "right.csv");
-    writeFileSync(
-      right,
-      "name;model_type;location;amount\nPrimer 1;OLIGO;Box oligos 1;5\nPrimer 2;OLIGO;Box oligos 1;\n",
-    );
-    await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
-    const { page } = opened;
-    const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
-    await checkPage(opened, "inventory-import");
-    await file.uploadFile(wrong);
-    await page.waitForSelector("select[aria-label='Field for Karma']");
-    expect(await page.$eval("select[aria-label='Field for Karma']", (select) => select.value)).toBe("?");
-    await page.select("select[aria-label='Field for Karma']", "model_type");
-    await seeText(page, "A valid number is required.");
-    expect(
-      await page.$$eval("td:has(.error)", (cells) => cells.map((cell) => cell.firstChild?.textContent)),
-    ).toEqual(["nowhere", "many"]);
-    await checkPage(opened, "inventory-import-verdict");
-    await file.uploadFile(right);
-    await seeText(page, "2 new");
-    // Columns that need no decision are folded.
-    await seeText(page, "All 4 recognised");
-    await page.waitForFunction(
-      () => document.querySelector(".disclosed select")?.checkVisibility() === false,
-    );
-    await checkPage(opened, "inventory-import-right");
-    await press(page, "button", "Import 2 records");
-    await seeText(page, "2 added, 0 changed");
-    await checkPage(opened, "inventory-import-done");
-    const count = (): Promise<number> =>
-      page.evaluate(
-        async () => (await (await fetch("/api/v2/stocks/consumables/?name=Primer")).json()).total as number,
-      );
-    expect(await count()).toBe(2);
-    const changed = join(directory, "changed.csv");
-    writeFileSync(changed, "name;amount\nPrimer 1;7\nPrimer 9;1\n");
-    await page.goto(new URL("/inventory/stocks-consumables/import", page.url()).href);
-    const another = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
-    await another.uploadFile(changed);
-    await seeText(page, "1 row has the name of an existing record");
-    await page.select("select:has(option[value=name])", "name");
-    await seeText(page, "1 row finds no record by name");
-    expect(await page.$eval("tr:has(del)", (row) => row.textContent)).toContain("Amount: 5 7");
-    await checkPage(opened, "inventory-import-changes");
-    await press(page, "button", "Import 2 records");
-    await seeText(page, "1 added, 1 changed");
-    await press(page, "button", "Undo");
-    await seeText(page, "Undone.");
-    expect(await count()).toBe(2);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-});
+browserTest(
+  "checks a messy spreadsheet, corrects it, imports the good rows, and undoes the import",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+    try {
+      const path = join(directory, "Freezer south.xlsx");
+      writeFileSync(path, await messySheet());
+      await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
+      const { page } = opened;
+      await write(page, "POST", "/api/v2/locations/", { label: "Box 1", grid_rows: 9, grid_columns: 9 });
+      await write(page, "POST", "/api/v2/consumables/", {
+        name: "anti-MDM2 SMP14",
+        model_type: "ANTIBODY",
+        catalogue_number: "sc-965",
+        lot: "J2214",
+      });
+      await write(page, "PATCH", "/api/v2/users/admin/", { full_name: "Ana Petrova" });
+      const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+      await checkPage(opened, "inventory-import");
+      await file.uploadFile(path);
+      await seeText(page, "Check 20 rows");
+      await seeText(page, "13 of 14 used, 11 guessed");
+      await seeText(page, "19 new");
+      await seeText(page, "1 needs a look");
+      await seeText(page, "February 2027 has 28 days.");
+      await checkPage(opened, "inventory-import-check");
+      // A wrong cell is corrected by an offer, another one by typing.
+      await press(page, "button", "Use Box 1");
+      await page.waitForFunction(() => !document.body.innerText.includes("is not a place"));
+      await fill(page, "Expiry of row 21", "28 Feb 2027");
+      await page.keyboard.press("Enter");
+      await seeText(page, "20 new");
+      await page.waitForFunction(() => !document.body.innerText.includes("needs a look"));
+      await press(page, "button", "Correct Lot of row 5: K1221");
+      await fill(page, "Lot of row 5", "K1222");
+      await page.keyboard.press("Enter");
+      await seeText(page, "K1222");
+      // A person chooses to change the existing tube.
+      await seeText(page, "Same name and catalogue number as anti-MDM2 SMP14");
+      await press(page, "button", "Change existing");
+      await seeText(page, "1 changes an existing record");
+      expect(await page.$eval(".same-as", (detail) => detail.textContent)).toContain("Lot: J2214 K0415");
+      await checkPage(opened, "inventory-import-change");
+      await press(page, "button", "Import 20 records");
+      await seeText(page, "19 added, 1 changed, 0 unchanged");
+      await checkPage(opened, "inventory-import-done");
+      const lots = (): Promise<string[]> =>
+        page.evaluate(async () => {
+          const found = await fetch("/api/v2/consumables/?lot__startswith=K&fields=lot&response_format=flat");
+          return ((await found.json()).results as { lot: string }[]).map(({ lot }) => lot).toSorted();
+        });
+      expect(await lots()).toEqual(["K0415", "K1222"]);
+      await press(page, "button", "Undo");
+      await seeText(page, "Undone.");
+      expect(await lots()).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+);
 
 browserTest("shows the progress of a long import, also after a reload, and cancels it", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-import-"));

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { readCsv } from "../../src/web/inventory/import-report.tsx";
 import {
   chosenColumns,
   parseFilters,
@@ -18,17 +17,4 @@ test("derives filters, columns and API query from a list address", () => {
 
 test("selects undeleted records if there is no filter", () => {
   expect(filtersOrAll(new URLSearchParams("ordering=label&page=3"))).toEqual({ deleted: ["false"] });
-});
-
-test("shows cells of files with any separator", () => {
-  expect(readCsv('\ufeffa;b\r\n"1;2";"say ""x"""\r\n;\n')).toEqual([
-    ["a", "b"],
-    ["1;2", 'say "x"'],
-    ["", ""],
-  ]);
-  expect(readCsv("a\tb\n1\t2")).toEqual([
-    ["a", "b"],
-    ["1", "2"],
-  ]);
-  expect(readCsv("")).toEqual([]);
 });

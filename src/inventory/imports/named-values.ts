@@ -34,6 +34,7 @@ export class NamedValues {
   readonly units: Units;
   /** Rows by the place that they name. */
   readonly #places = new Map<string, number>();
+  readonly #people = new Map<string, Read>();
 
   constructor(private readonly target: ImportTarget) {
     const { store, writer, actor } = target;
@@ -65,7 +66,7 @@ export class NamedValues {
   resolve(field: Field, read: Read): Read {
     if (typeof read.value !== "string") return read;
     if (field.to === "location") return this.#locate(read.value);
-    if (field.to === "user") return { value: this.#findPerson(read.value) };
+    if (field.to === "user") return this.#findPerson(read.value);
     return field.imports === "unit" ? { value: this.units.find(read.value) } : read;
   }
 
@@ -82,16 +83,34 @@ export class NamedValues {
     return { ...located, misread };
   }
 
-  /** The username of the one person with this full name; the text itself if there is none. */
-  #findPerson(text: string): string {
+  /** The username of the person with this id or username, or of the one person with this full name. */
+  #findPerson(text: string): Read {
+    const known = this.#people.get(text);
+    if (known) return known;
     const { store, actor } = this.target;
     const viewer = { resources: store.resources, actor };
-    const named = compare(["full_name"], "==", text.trim());
-    const people = store.resources.get("user")!;
-    const [found, another] = store.statements.all(
-      selectVisible(viewer, people, "t.username AS username", named, " LIMIT 2"),
-    );
-    return found && !another ? String(found.username) : text;
+    const find = (name: string): string[] =>
+      store.statements
+        .all(
+          selectVisible(
+            viewer,
+            store.resources.get("user")!,
+            "t.username AS username",
+            compare([name], "==", text.trim()),
+            " LIMIT 2",
+          ),
+        )
+        .map(({ username }) => String(username));
+    const [own] = find(parseUuid(text) === undefined ? "username" : "id");
+    const [found, another] = own === undefined ? find("full_name") : [own];
+    const unknown =
+      another === undefined ? "has no account" : "is the name of several people: give the username";
+    const read: Read =
+      found !== undefined && another === undefined
+        ? { value: found }
+        : { value: text, misread: { message: `${shownName(text)} ${unknown}.`, fixes: [""] } };
+    this.#people.set(text, read);
+    return read;
   }
 }
 

@@ -43,6 +43,11 @@ export interface TableProps<Row> {
   nested?: { of: (row: Row) => readonly Row[]; label: (row: Row) => string } | undefined;
   /** Leaves out columns without any content. */
   hideEmpty?: boolean;
+  /** A class of the table, and of a row. */
+  class?: string;
+  rowClass?: (row: Row) => string;
+  /** More about a row, below it; null for nothing. */
+  detail?: (row: Row) => ComponentChildren;
   /** The number of rows before "Show all", and a noun for them. */
   first?: { rows: number; of: string };
 }
@@ -59,7 +64,7 @@ export function Table<Row>(props: TableProps<Row>) {
   return (
     <>
       <div class="table-scroll" role="region" aria-label={props.caption} tabIndex={0}>
-        <table class="table table-stack">
+        <table class={`table table-stack ${props.class ?? ""}`.trim()}>
           <caption class="unseen">{props.caption}</caption>
           <thead>
             <tr>
@@ -90,6 +95,14 @@ export function Table<Row>(props: TableProps<Row>) {
                 </button>
               );
               const shown = <Row key={key} {...{ props, columns, row, more }} />;
+              const detail = props.detail?.(row);
+              if (detail)
+                return [
+                  shown,
+                  <tr key={`${key} detail`} class={`detail ${props.rowClass?.(row) ?? ""}`}>
+                    <td colSpan={columns.length}>{detail}</td>
+                  </tr>,
+                ];
               if (!isOpen) return shown;
               return [
                 shown,
@@ -125,7 +138,7 @@ function Row<Row>(of: {
   return (
     <tr
       onClick={followRow}
-      class={key === props.active ? "active" : isBelow ? "nested" : undefined}
+      class={key === props.active ? "active" : isBelow ? "nested" : props.rowClass?.(row)}
       aria-selected={isSelected(props.selected, key) || undefined}
     >
       {columns.map((column) => (

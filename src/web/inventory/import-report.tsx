@@ -2,19 +2,19 @@ import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
 import { Tag } from "../components/layout.tsx";
-import { type Column, Table } from "../components/table.tsx";
+import { Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { type Declaration, findField, pagePath } from "./declaration.ts";
 import type { Report } from "./import-run.ts";
 import { formatText } from "./record.tsx";
 
-/** Maximum of rows shown besides those with errors, and of all. */
-const FIRST_ROWS = 10;
+/** Rows of a table. */
 const MOST = 100;
+const FIRST_ROWS = 10;
 
-/** Effects of an import, or the errors that prevent it, in the cells of the file. */
-export function ImportReport({ report, cells }: { report: Report; cells: readonly string[][] }) {
+/** Effects of the import of an archive, or the errors that prevent an import. */
+export function ImportReport({ report }: { report: Report }) {
   const { errors, rows, created, updated, unchanged, locations_made, units_made, archive } = report;
   const wrong = new Set(errors.map(({ row }) => row)).size;
   return (
@@ -45,7 +45,7 @@ export function ImportReport({ report, cells }: { report: Report; cells: readonl
         </p>
       )}
       {archive && <ArchivePreview archive={archive} />}
-      {cells.length > 1 ? <Cells report={report} cells={cells} /> : <Errors report={report} />}
+      <Errors report={report} />
     </>
   );
 }
@@ -112,7 +112,7 @@ export function ImportedChanges(props: {
   );
 }
 
-const Differences = ({ of, changed }: { of: Declaration; changed: Report["changes"][number] }) => (
+export const Differences = ({ of, changed }: { of: Declaration; changed: Report["changes"][number] }) => (
   <>
     {changed.changes.map(({ field, before, after }) => (
       <p key={field}>
@@ -157,62 +157,7 @@ const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullab
 
 const EFFECTS = { created: "new", updated: "changed", unchanged: "unchanged" } as const;
 
-interface FileRow {
-  cells: readonly string[];
-  /** As spreadsheets count. */
-  row: number;
-}
-
-/** The cells of the file, with their errors. */
-function Cells({ report, cells: [headers, ...lines] }: { report: Report; cells: readonly string[][] }) {
-  const messages = new Map<string, string>();
-  for (const { row, column, message } of report.errors) {
-    const cell = `${row} ${column ?? ""}`;
-    messages.set(cell, [messages.get(cell), message].filter(Boolean).join(" "));
-  }
-  const wrong = new Set(report.errors.map(({ row }) => row));
-  const shown = lines
-    .map((cells, i): FileRow => ({ cells, row: i + 2 }))
-    .filter(({ row }, i) => wrong.has(row) || i < FIRST_ROWS)
-    .slice(0, MOST);
-  const errorAt = (row: number, column: string) => {
-    const message = messages.get(`${row} ${column}`);
-    return message && <p class="error">{message}</p>;
-  };
-  const columns: Column<FileRow>[] = [
-    {
-      name: "row",
-      title: "Row",
-      heading: true,
-      cell: ({ row }) => (
-        <>
-          {row}
-          {errorAt(row, "")}
-        </>
-      ),
-    },
-    ...headers.map((header, i): Column<FileRow> => ({
-      name: `${i}`,
-      title: header,
-      cell: ({ cells, row }) => (
-        <>
-          {cells[i]}
-          {errorAt(row, header)}
-        </>
-      ),
-    })),
-  ];
-  return (
-    <>
-      <Table caption="Cells of the file" columns={columns} rows={shown} rowKey={({ row }) => row} />
-      {lines.length > shown.length && (
-        <p class="muted">and {pluralize(lines.length - shown.length, "record")} more</p>
-      )}
-    </>
-  );
-}
-
-/** The errors alone, for files whose cells the browser does not read. */
+/** The errors by row and column. */
 const Errors = ({ report: { errors } }: { report: Report }) =>
   errors.length === 0 ? null : (
     <Table
@@ -226,34 +171,3 @@ const Errors = ({ report: { errors } }: { report: Report }) =>
       rowKey={({ row, column }) => `${row} ${column}`}
     />
   );
-
-/** Rows of a CSV file (RFC 4180) separated by commas, semicolons or tabs, for display; the server parses the file itself. */
-export function readCsv(text: string): string[][] {
-  const first = text.slice(0, text.search(/\r?\n|$/));
-  const separator = [",", ";", "\t"].reduce((best, each) =>
-    first.split(each).length > first.split(best).length ? each : best,
-  );
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let cell = "";
-  let quoted = false;
-  for (let i = text.startsWith("\ufeff") ? 1 : 0; i < text.length; i++) {
-    const character = text[i];
-    if (quoted) {
-      if (character !== '"') cell += character;
-      else if (text[i + 1] === '"') cell += text[++i];
-      else quoted = false;
-    } else if (character === '"' && cell === "") quoted = true;
-    else if (character === separator) {
-      row.push(cell);
-      cell = "";
-    } else if (character === "\n") {
-      row.push(cell.replace(/\r$/, ""));
-      rows.push(row);
-      row = [];
-      cell = "";
-    } else cell += character;
-  }
-  if (cell !== "" || row.length > 0) rows.push([...row, cell]);
-  return rows;
-}

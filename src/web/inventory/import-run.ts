@@ -14,7 +14,17 @@ export interface ImportOptions {
   /** Value that matches rows without an id to existing records. */
   match: Report["match"];
   mapping: Mapping;
+  /** Imports rows without errors, and leaves the others. */
+  partial?: boolean;
+  dates?: "day" | "month" | undefined;
+  unit?: string | undefined;
+  rows: RowDecisions;
 }
+
+/** Decisions about rows by their numbers: corrected cells, the record that it changes, or that it is left out. */
+export type RowDecisions = Readonly<
+  Record<string, { cells?: Readonly<Record<string, string>>; change?: string; skip?: boolean }>
+>;
 
 export const hasEnded = ({ state }: ImportStatus): boolean =>
   !["waiting", "reading", "writing"].includes(state);
@@ -25,32 +35,46 @@ export async function startImport(segment: string, file: File, options: ImportOp
   const started = await call("POST /api/v2/:list/import/", {
     params: { list: segment },
     query,
-    body: makeBody(file),
+    body: makeBody(file, options),
   });
   if (!("id" in started)) throw new Error("An import in the background is answered by its status.");
   return started.id;
 }
 
-/** All changes of existing records that an import would make, as CSV. @throws ApiError */
-export async function downloadChanges(segment: string, file: File, options: ImportOptions): Promise<Blob> {
-  const query = { ...makeQuery(options), dry_run: "1", format: "csv" };
+/** All changes of existing records that an import would make, or the rows that would wait. @throws ApiError */
+export async function downloadTable(
+  segment: string,
+  file: File,
+  options: ImportOptions,
+  format: "csv" | "waiting-xlsx",
+): Promise<Blob> {
+  const query = { ...makeQuery(options), dry_run: "1", format };
   return (
     await callForResponse("POST /api/v2/:list/import/", {
       params: { list: segment },
       query,
-      body: makeBody(file),
+      body: makeBody(file, options),
     })
   ).blob();
 }
 
-const makeQuery = ({ isDryRun, match, mapping }: ImportOptions) => ({
+const makeQuery = ({ isDryRun, match, mapping, partial, dates, unit }: ImportOptions) => ({
+  partial: partial ? "1" : undefined,
+  dates,
+  unit: unit || undefined,
   dry_run: isDryRun ? "1" : undefined,
   match,
   mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,
 });
 
-/** The file without the media type that the browser guesses, which the server may refuse. */
-const makeBody = (file: File): Blob => new Blob([file]);
+/** The file without the media type that the browser guesses, which the server may refuse, and decisions about rows. */
+function makeBody(file: File, { rows }: ImportOptions): Blob | FormData {
+  if (Object.keys(rows).length === 0) return new Blob([file]);
+  const form = new FormData();
+  form.append("rows", JSON.stringify(rows));
+  form.append("file", new Blob([file]), "file");
+  return form;
+}
 
 export const cancelImport = (id: string) => call("DELETE /api/v2/imports/:id/", { params: { id } });
 

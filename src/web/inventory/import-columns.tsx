@@ -1,0 +1,128 @@
+import { Select } from "../components/field.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Card } from "../components/layout.tsx";
+import { type Declaration, findField, writableFields } from "./declaration.ts";
+import type { ImportOptions, Report } from "./import-run.ts";
+
+/** What the columns of a file mean. */
+
+export interface CheckProps {
+  of: Declaration;
+  report: Report;
+  options: ImportOptions;
+  /** Reads the file again with other options; absent once it was imported. */
+  onChange?: ((options: Partial<ImportOptions>) => void) | undefined;
+}
+
+/** A choice of one of a few words. */
+export const Segment = (props: {
+  label: string;
+  value: string;
+  choices: readonly (readonly [value: string, name: string])[];
+  onChange: (value: string) => void;
+}) => (
+  <div class="segment" role="group" aria-label={props.label}>
+    {props.choices.map(([value, name]) => (
+      <button
+        key={value}
+        type="button"
+        aria-pressed={value === props.value}
+        onClick={() => props.onChange(value)}
+      >
+        {name}
+      </button>
+    ))}
+  </div>
+);
+
+const NOTE_TARGET = [["notes", "Note"]] as const;
+const ARCHIVE_TARGETS = [
+  ["notes", "Keep in a note"],
+  ["new", "New annotation type"],
+] as const;
+const SOURCES = { same: "same", guessed: "guessed", chosen: "chosen", none: "no field" } as const;
+const UNITS = ["µL", "mL", "L", "µg", "mg", "g", "nmol", "U", "piece"];
+
+/** The field of each column, and how dates and amounts are read. */
+export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
+  const { columns, dates, unit } = report;
+  const used = columns.filter(({ field }) => field !== null).length;
+  const guessed = columns.filter(({ source }) => source === "guessed").length;
+  const path = of.name === "locations" ? ["path"] : [];
+  const own = writableFields(of).map(([name]) => name);
+  const fields = ["id", ...path, ...own, ...Object.keys(of.annotations)];
+  const others = report.archive ? ARCHIVE_TARGETS : NOTE_TARGET;
+  const names = [...fields.map((name) => [name, titleOf(of, name)] as const), ...others];
+  const map = (header: string, field: string): void =>
+    onChange?.({ mapping: { ...options.mapping, [header]: field || null } });
+  return (
+    <Card
+      title={report.archive ? "Properties" : "Columns"}
+      count={`${used} of ${columns.length} used${guessed > 0 ? `, ${guessed} guessed` : ""}`}
+      bare
+      foot={(dates.example !== null || unit !== null) && <Readings report={report} onChange={onChange} />}
+    >
+      <ul class="map">
+        {columns.map(({ header, field, source }) => {
+          const error = report.errors.find(({ row, column }) => row <= 1 && column === header);
+          return (
+            <li key={header}>
+              <span class="from" title={header}>
+                {header}
+              </span>
+              <Icon name="chevron-right" />
+              <Select
+                small
+                label={`Field for ${header}`}
+                value={field ?? ""}
+                choices={[["", "Leave out"], ...names]}
+                onChange={(name) => map(header, name)}
+              />
+              <span class={source === "guessed" ? "tag tag-guess" : "muted"}>
+                {field === null && source !== "none" ? "left out" : SOURCES[source]}
+              </span>
+              {error && <p class="error">{error.message.replace(/ Choices: .*/s, "")}</p>}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+/** How dates and amounts that may be read in several ways are read. */
+function Readings({ report: { dates, unit }, onChange }: Pick<CheckProps, "report" | "onChange">) {
+  const units = [...new Set([unit ?? "", ...UNITS])].map((name) => [name, name || "none"] as const);
+  return (
+    <>
+      {dates.example !== null && (
+        <span class="row">
+          Dates such as <code>{dates.example}</code>
+          <Segment
+            label="Order of day and month"
+            value={dates.order}
+            choices={[
+              ["day", "Day first"],
+              ["month", "Month first"],
+            ]}
+            onChange={(order) => onChange?.({ dates: order as "day" | "month" })}
+          />
+        </span>
+      )}
+      {unit !== null && (
+        <span class="row end">
+          Amounts without unit
+          <Select
+            small
+            label="Unit of amounts without unit"
+            value={unit}
+            choices={units}
+            onChange={(unit) => onChange?.({ unit })}
+          />
+        </span>
+      )}
+    </>
+  );
+}
+
+export const titleOf = (of: Declaration, name: string): string => findField(of, name)?.label ?? name;
