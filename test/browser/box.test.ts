@@ -1,5 +1,8 @@
 import { expect } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "puppeteer-core";
+import { scratch } from "../executable/labd.ts";
 import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
 import { write } from "./connection.ts";
 import { cell, dragSlot, keys } from "./inventory.ts";
@@ -199,4 +202,29 @@ browserTest("opens a box at the slot of a tube, which is used from there", async
   await seeText(page, "Used 5");
   await press(page, "button", "Undo");
   await seeText(page, "Undone.");
+});
+
+browserTest("checks and fills a box from the file of a rack scanner, and undoes that", async () => {
+  await using opened = await openPage("/inventory/storage", { signedIn: true });
+  const { page, url } = opened;
+  const { results } = await write(page, "POST", "/api/v2/locations/?response_format=flat", {
+    label: "Scanned rack",
+    grid_rows: 2,
+    grid_columns: 3,
+  });
+  await page.goto(`${url}/inventory/locations/${(results as { id: string }).id}`);
+  await page.waitForSelector(".boxgrid");
+  using place = scratch();
+  const path = join(place.directory, "rack.csv");
+  writeFileSync(path, "Position;Tube ID\nA01;CO0000004\nA02;CO0000005\nB01;FX999\nB02;NO TUBE\n");
+  const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, "button", "Rack scan")]);
+  await chooser.accept([path]);
+  await seeText(page, "2 moved");
+  await seeText(page, "1 unknown");
+  await checkPage(opened, "box-rack-scan");
+  await press(page, "button", "Move 2 tubes");
+  await seeText(page, "Filled Scanned rack from the scan: 2 tubes moved.");
+  expect(await page.$("[role=gridcell][aria-label^='A1, free']")).toBeNull();
+  await press(page, "button", "Undo");
+  await cell(page, "A1, next free slot");
 });

@@ -78,6 +78,15 @@ test("missing tubes stay in the box, without a slot that is taken, or are taken 
   expect(await where(SPECIMEN, 21)).toBe("Box 1 B2");
 });
 
+test("a tube that is taken out is not missing, and its slot stays reserved", async () => {
+  expect((await lab.send("admin", "POST", `${CONSUMABLES}${id(11)}/take_out/`, {})).status).toBe(200);
+  expect(inWords(await check("A1,FX14\nA2,FX12\nB2,FX21\n"))).toEqual([
+    "A1 FX14 blocked Tube 14 from Heap",
+    "A2 FX12 matched Tube 12",
+    "B2 FX21 matched Tube 21",
+  ]);
+});
+
 test("refuses what changed since the check, and moves nothing", async () => {
   const { confirm } = await check(FILE);
   expect((await patch(`${CONSUMABLES}${id(14)}/`, { name: "Renamed" })).status).toBe(200);

@@ -28,7 +28,10 @@ interface Tube {
   position: string;
   /** Its position in the box, or the path of its location with the position. */
   from: string;
-  change: boolean;
+  /** True if somebody has taken it out: its slot is reserved. */
+  isOut: boolean;
+  /** True if the caller may move it. */
+  use: boolean;
 }
 export interface RackResult {
   position: string;
@@ -40,7 +43,7 @@ export interface RackResult {
 }
 
 const STORED = RESOURCES.filter(hasPosition);
-const FIELDS = ["id", "name", "version", "position", "location__unique_path"];
+const FIELDS = ["id", "name", "version", "position", "taken_out", "location__unique_path"];
 
 /** Compares a scan with a box; `apply` makes its changes, in a batch that the caller opens. */
 export class RackScan {
@@ -59,7 +62,7 @@ export class RackScan {
     const scanned = lines.map((line) => ({ ...line, tube: this.#find(line.code) }));
     const seen = new Set(scanned.flatMap(({ tube }) => (tube ? key(tube) : [])));
     const unread = new Set(scanned.flatMap((line) => (line.unread ? line.position : [])));
-    const missing = here.filter((tube) => !seen.has(key(tube)) && !unread.has(tube.position));
+    const missing = here.filter((tube) => !tube.isOut && !seen.has(key(tube)) && !unread.has(tube.position));
     this.#missing = missing;
     const blocked = this.#findBlocked(here, missing, scanned);
     const results = scanned.flatMap(({ position, code, unread: isUnread, tube }): RackResult[] => {
@@ -96,7 +99,7 @@ export class RackScan {
   apply(writer: RecordWriter, missing: (typeof MISSING_TUBES)[number]): void {
     const taken = new Set(this.#moves.map(({ position }) => position));
     const displaced = this.#missing.filter(
-      ({ change, position }) => change && (missing === "take_out" || taken.has(position)),
+      ({ use, position }) => use && (missing === "take_out" || taken.has(position)),
     );
     const all = [...displaced, ...this.#moves.map(({ tube }) => tube)];
     writer.rearrange(
@@ -132,7 +135,7 @@ export class RackScan {
     const stays = (position: string): boolean => {
       if (!occupied.has(position)) return false;
       const tube = visible.get(position);
-      if (!tube?.change) return true;
+      if (!tube?.use) return true;
       const to = leaving.get(key(tube));
       return to === undefined ? !isMissing.has(key(tube)) : blocked.has(to);
     };
@@ -140,7 +143,7 @@ export class RackScan {
     for (let before = -1; before < blocked.size;) {
       before = blocked.size;
       for (const { position, tube } of scanned)
-        if (tube && !(tube.isHere && tube.position === position) && (!tube.change || stays(position)))
+        if (tube && !(tube.isHere && tube.position === position) && (!tube.use || stays(position)))
           blocked.add(position);
     }
     return blocked;
@@ -173,10 +176,21 @@ export class RackScan {
       const rid = rids[i];
       const text = `SELECT location FROM ${resource.table} WHERE rid = ?`;
       const isHere = statements.get({ text, args: [rid] })?.location === this.location.rid;
-      const { id, name, version, position, location__unique_path: path } = values;
+      const { id, name, version, position, taken_out, location__unique_path: path } = values;
       const from = [isHere ? "" : path, position].filter(Boolean).join(", ");
-      const change = rights.get(rid)?.change === true;
-      return { resource, rid, id, name, version, isHere, position, from, change } as Tube;
+      const use = rights.get(rid)?.use === true;
+      return {
+        resource,
+        rid,
+        id,
+        name,
+        version,
+        isHere,
+        position,
+        from,
+        isOut: taken_out === true,
+        use,
+      } as Tube;
     });
   }
 }

@@ -17,6 +17,7 @@ import { Capacity } from "../free-slots.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { BoxGrid, BoxList } from "./box-grid.tsx";
 import { HiddenRecords } from "./evict.tsx";
+import { RackFileButton } from "./rack-dialog.tsx";
 import { ScanBar } from "./scan-bar.tsx";
 import { SeveralPanel, SlotPanel } from "./slot-panel.tsx";
 import { rectangle, type Slots, type Stored } from "./slots.ts";
@@ -52,7 +53,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
   const [view, setView] = useState<"grid" | "list">("grid");
   const slot = box.slots.find(({ position }) => position === selected);
   const several = box.slots.flatMap(({ position, record }) =>
-    record?.change && marked.has(position) ? record : [],
+    record?.use && marked.has(position) ? record : [],
   );
   const target = slot?.free ? slot.position : box.next;
   return (
@@ -88,6 +89,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
           bare={view === "list"}
           actions={
             <>
+              {mayMove && <RackFileButton box={box} onMoved={reload} />}
               {!isScanning && <ScanButton onScan={() => setScanning(true)} />}
               <ViewChoice view={view} onChoose={setView} />
             </>
@@ -110,20 +112,10 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
             <BoxList records={recordsIn(box)} mayMove={false} />
           )}
         </Card>
-        {several.length > 1 ? (
-          <SeveralPanel box={box} records={several} onClose={() => select(null)} onMoved={reload} />
-        ) : (
-          slot && (
-            <SlotPanel
-              box={box}
-              slot={slot}
-              mayMove={mayMove}
-              onClose={() => select(null)}
-              onAdd={() => setAdding(slot.position)}
-              onMoved={reload}
-            />
-          )
-        )}
+        <SidePanel
+          {...{ box, slot, several, mayMove, onAdd: setAdding, onMoved: reload }}
+          onClose={() => select(null)}
+        />
       </div>
       {view === "grid" && <Unplaced records={box.others} mayMove={mayMove} />}
       {adding !== null && (
@@ -132,6 +124,27 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
     </div>
   );
 }
+
+/** The selected slot, or several selected tubes. */
+const SidePanel = ({
+  slot,
+  several,
+  onAdd,
+  ...shared
+}: {
+  box: Slots;
+  slot: Slots["slots"][number] | undefined;
+  several: readonly Stored[];
+  mayMove: boolean;
+  onAdd: (position: string) => void;
+  onMoved: () => void;
+  onClose: () => void;
+}) =>
+  several.length > 1 ? (
+    <SeveralPanel {...shared} records={several} />
+  ) : (
+    slot && <SlotPanel {...shared} slot={slot} onAdd={() => onAdd(slot.position)} />
+  );
 
 /** The selected slot, at first the one that a link to a tube names, and several selected together. */
 function useSelectedSlots(box: Slots) {
