@@ -110,6 +110,11 @@ browserTest("searches a proteome, filters and exports the matches, and scores a 
   await arrive(page, "/score/");
   await seeText(page, text);
   expect(await page.evaluate(() => document.body.innerText)).toContain(z);
+
+  // The page of the protein has its rank among the matches of the search.
+  await page.click(".identity a");
+  await arrive(page, "/proteins/");
+  await seeText(page, `Rank 1 of ${all.length} matches.`);
 });
 
 browserTest("lets an administrator build families, after an estimate", async () => {

@@ -159,6 +159,13 @@ test("filters by imported features, and lists them with the matches", async () =
   await service.scoring.importFeatures({ source: elm, name: "elm" });
   await service.scoring.importFeatures({ source: bed, name: "bed" });
   const list = async (query: string) => (await service.ask("GET", `${links.self}?limit=1000&${query}`)).json;
+  const every = await list("");
+  const own = await list(`protein=${accession}`);
+  expect(own.results).toEqual(
+    every.results.filter((row: (typeof every.results)[0]) => row.protein.accession === accession),
+  );
+  expect([own.matches, own.passing]).toEqual([every.matches, own.results.length]);
+  expect((await list("protein=none")).results).toEqual([]);
   const known = await list("known=true");
   expect(known.results).toHaveLength(known.passing);
   expect(

@@ -292,6 +292,7 @@ const readView = (query: object): TableView => ({
 
 const readQuery = (query: Partial<Static<typeof PageParameters>>): MatchQuery => ({
   ...readView(query),
+  protein: query.protein,
   offset: query.offset ?? 0,
   limit: query.limit ?? DEFAULT_LIMIT,
 });

@@ -193,6 +193,7 @@ export const SearchId = Type.Object({
 export const PageParameters = Type.Object({
   ...filterSchemas(PROTEOME_TABLE),
   order: orderSchema(PROTEOME_TABLE),
+  protein: Type.Optional(text("Only matches in this protein: its accession.")),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, default: 0, description: "Matches to skip in this order." }),
   ),

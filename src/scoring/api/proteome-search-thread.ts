@@ -110,8 +110,9 @@ function shown(search: ProteomeSearch, { own, base, query, synonyms, places }: V
   const { searched, missing, matching, rows: found } = own.isCancelled ? EMPTY_TABLE : search.table();
   const source = makeSource(request, synonyms);
   const rows = rowsAt(selectRows(found, query, pattern.name, source), places);
-  const { offset, limit, ...view } = query;
-  const { passing, facets, labels, pValues } = viewMatches(rows, view);
+  const { offset, limit, protein, ...view } = query;
+  const wanted = protein === undefined ? rows : rows.filter((row) => row.protein.accession === protein);
+  const { passing, facets, labels, pValues } = viewMatches(wanted, view);
   const page = passing.slice(offset, offset + limit);
   const opened = loadCorpus(request);
   const object: ProteomeSearchObject = {

@@ -4,6 +4,8 @@ import { dependsOnFeatures, orderRows, type TableView } from "../table/view.ts";
 import type { ProteomeRow } from "../proteome/table.ts";
 
 export interface MatchQuery extends TableView {
+  /** Accession of the only protein that is wanted. */
+  protein?: string | undefined;
   offset: number;
   limit: number;
 }

@@ -2,25 +2,68 @@ import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
-import { capitalized, formatDate, pluralize, Time } from "../format.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { capitalized, formatCount, formatDate, pluralize, Time } from "../format.tsx";
+import { call } from "../request.ts";
 import type { Protein, ProteinJob, ProteinMatch } from "./protein.ts";
+import { type Search, searchTitle } from "./proteome.ts";
 import { countVerdicts } from "./result.ts";
 
 /** Motifs from which on a job is a scan. */
 const SCAN = 10;
 
-/** The results of the caller that are kept, the newest first. */
+/** Newest searches of proteomes in which the protein is looked for. */
+const SEARCHES = 5;
+
+/** The caller's searches of proteomes with matches in a protein. @throws ApiError */
+async function readSearches(protein: string, signal: AbortSignal) {
+  const tasks = { kind: "proteome-search", owner: "me", limit: SEARCHES } as const;
+  const { results } = await call("GET /api/tasks/", { query: tasks, signal });
+  const finished = results.filter(({ state }) => state === "finished");
+  const searches = await Promise.all(
+    finished.map(({ id }) =>
+      call("GET /api/scoring/proteome/searches/:id", {
+        params: { id },
+        query: { protein, limit: 1 },
+        signal,
+      }),
+    ),
+  );
+  return searches.filter((search) => search.results.length > 0);
+}
+
+/** A search of a proteome, and the rank of the protein's best match in it. */
+const SearchResult = ({ of }: { of: Search }) => (
+  <li>
+    <Icon name="dna" />
+    <span class="grow">
+      <a href={href(`/proteome/${of.id}`)}>{searchTitle(of)}</a>
+      <small>
+        Rank {formatCount(of.results[0].rank)} of {pluralize(of.matches, "match", "matches")}.
+      </small>
+    </span>
+    <small class="end">
+      <Time at={of.submitted} short />
+    </small>
+  </li>
+);
+
+/** The results of the caller that are kept, the newest first, then searches of proteomes. */
 export function ProteinRecent(props: {
   of: Protein;
   /** Matches of each job; undefined before they are loaded. */
   byJob: ReadonlyMap<string, readonly ProteinMatch[]> | undefined;
 }) {
   const { protein, results, more } = props.of;
+  const searches = useLoaded(protein.accession, (signal) => readSearches(protein.accession, signal));
   return (
     <Card title="Recent" count={results.length > 0 ? `${results.length}${more ? "+" : ""}` : undefined} bare>
       <ul class="list">
         {results.map((job) => (
           <Result key={job.id} of={job} matches={props.byJob?.get(job.id)} />
+        ))}
+        {searches.value?.map((search) => (
+          <SearchResult key={search.id} of={search} />
         ))}
         {results.length === 0 && (
           <li>
@@ -56,11 +99,9 @@ function Result({ of: job, matches }: { of: ProteinJob; matches: readonly Protei
         <a href={href(`/${isScan ? "scan" : "score"}/${id}`)}>{title}</a>
         <small>{facts.filter(Boolean).map(sentence).join(" ")}</small>
       </span>
-      <span class="end">
-        <small>
-          <Time at={submitted} short />
-        </small>
-      </span>
+      <small class="end">
+        <Time at={submitted} short />
+      </small>
     </li>
   );
 }
