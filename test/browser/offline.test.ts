@@ -147,6 +147,8 @@ browserTest(
     await seeText(page, "26 of 81 slots in use");
     await press(page, "button", "Take out");
     await seeText(page, "You have it");
+    await press(page, "button", "Release the slot");
+    await seeText(page, "25 of 81 slots in use");
     expect(opened.faults).toEqual([]);
   },
   300_000,

@@ -231,6 +231,21 @@ describe.each(MEMBERS_MAY)("where members of the group may %s each other's recor
   });
 });
 
+test.each([
+  ["view", "not permitted"],
+  ["use", "moved"],
+  ["change", "moved"],
+] as const)("a stocktake of a member who may %s says of a misplaced tube: %s", async (may, expected) => {
+  await setMembersMay(may);
+  const { body: tube } = await lab.send("alice", "POST", LIST, { name: "Lost", owned_by: "Genomics" });
+  const { body: made } = await lab.send("carol", "POST", "stocktakes/", { name: "Count", location: box });
+  const of = `stocktakes/${String(made.id)}/`;
+  expect((await lab.send("carol", "POST", `${of}scans/`, { codes: [tube.id] })).status).toBe(200);
+  const { status, body } = await lab.send("carol", "POST", `${of}apply/`, { missing: "keep" });
+  expect(status).toBe(200);
+  expect(body.misplaced).toEqual([expect.objectContaining({ id: tube.id, done: expected })]);
+});
+
 test("a member who uses stock takes it back, but not after somebody else changed it", async () => {
   await setMembersMay("use");
   const { id } = things.find(({ public: isPublic, grant }) => !isPublic && grant === null)!;

@@ -37,7 +37,7 @@ export function UserDialog(props: {
         {
           name: "primary_group",
           label: "Primary group",
-          hint: "Members of the group can view the records that the person creates.",
+          hint: "Members of the group can view the records that the person creates, and use or edit them if the group says so.",
           kind: "select",
           choices: groups,
         },

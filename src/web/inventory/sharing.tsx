@@ -205,7 +205,11 @@ function SharingDialog(props: {
             <ul class="shares">
               <Standing name={owner} title="owner" may="Can edit and delete" />
               {of.name !== "views" && (
-                <Standing name={groupTitle(owned_by)} title="group of the record" may="Can view" />
+                <Standing
+                  name={groupTitle(owned_by)}
+                  title="group of the record"
+                  may="Can view; more if the group says so"
+                />
               )}
               {groups.map((rights) => (
                 <Share

@@ -149,7 +149,7 @@ function UseForm({ of, row, onChanged }: ActionsProps) {
     own,
   );
   const isValid = text.trim() !== "" && amount > 0 && after !== undefined && after >= 0;
-  const body = { amount, ...(unit === "" ? {} : { unit }) };
+  const body = { amount, ...(unit === own ? {} : { unit }) };
   const form = useSubmission(() =>
     changeStock("consume", movable(of, row), body, `Used ${text} ${unit}`.trim() + ".", onChanged),
   );
