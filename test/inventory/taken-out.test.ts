@@ -100,12 +100,15 @@ test("those who may use the box release the slot of a tube that is taken out, an
     location: null,
     position: "",
   });
-  const back = await act("alice", out, "put_back");
-  expect([back.status, back.body.message]).toEqual([
-    400,
-    "location: Its slot was released. Give a location.",
-  ]);
   expect((await act("alice", out, "put_back", { location: box, position: "B1" })).status).toBe(200);
+  expect(await read(out)).toMatchObject({ taken_out: false, location: box, position: "B1" });
+});
+
+test("a tube without a location is taken out and put back, too", async () => {
+  const id = await create(LIST, { name: "On the bench" });
+  expect((await act("carol", id, "take_out")).status).toBe(200);
+  expect((await act("carol", id, "put_back")).status).toBe(200);
+  expect(await read(id)).toMatchObject({ taken_out: false, location: null });
 });
 
 test("a hidden tube is not released, and not revealed to be out", async () => {

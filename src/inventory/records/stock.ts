@@ -157,7 +157,7 @@ export function takeOut(
   );
 }
 
-/** Puts stock back into its slot, or into the place that the body names. */
+/** Puts stock back into its slot, if it has one, or into the place that the body names. */
 export function putBack(
   writer: RecordWriter,
   { resource, rid }: StockItem,
@@ -165,10 +165,8 @@ export function putBack(
   actor: Actor,
 ): void {
   writer.require(resource, rid, "use", actor);
-  const { taken_out_by: holder, location } = writer.current(resource, rid);
+  const { taken_out_by: holder } = writer.current(resource, rid);
   if (holder === null) throw new Problem("conflict", "It is not taken out.");
-  if (body.location === undefined && location === null)
-    throw invalidField("location", "Its slot was released. Give a location.");
   if (body.location !== undefined) writer.update(resource, rid, body, "merge", actor);
   // Also where it was put into its own slot.
   if (writer.current(resource, rid).taken_out_by !== null) writer.use(resource, rid, PUT_BACK, actor);

@@ -221,11 +221,9 @@ function TakenOut({ of, row, onChanged }: ActionsProps) {
         </p>
       </div>
       <div class="actions">
-        {location !== null && (
-          <PutBack record={record} from={placeOf(row)} onChanged={onChanged}>
-            {`Put back${position ? ` in ${String(position)}` : ""}`}
-          </PutBack>
-        )}
+        <PutBack record={record} from={placeOf(row)} onChanged={onChanged}>
+          {`Put back${position ? ` in ${String(position)}` : ""}`}
+        </PutBack>
         <MoveButton record={record} from={placeOf(row)} onChanged={onChanged}>
           Put elsewhere
         </MoveButton>
