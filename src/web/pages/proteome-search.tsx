@@ -86,14 +86,14 @@ const LoadError = ({ error, retry }: { error: unknown; retry: () => void }) =>
   );
 
 const Facts = ({ search: { motifClass, expression, searched, corpus } }: { search: Search }) => (
-  <>
+  <p>
     {motifClass !== null && (
       <>
         <MotifLink of={{ name: motifClass, expression }} />: <code>{expression}</code>.{" "}
       </>
     )}
     {pluralize(searched, "protein")} of {corpus.name} searched.
-  </>
+  </p>
 );
 
 const again = ({ motifClass, expression, organism, scoringModel }: Search): Promise<void> =>

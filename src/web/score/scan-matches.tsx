@@ -6,7 +6,6 @@ import type { Place } from "../../scoring/table/places.ts";
 import { findVerdict, LIKELY_P, POSSIBLE_P, STRICT_Q } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { formatCount, pluralize } from "../format.tsx";
-import { classHref } from "./class-link.tsx";
 import { useQuery } from "../page.tsx";
 import type { PageColumn } from "./match-cells.tsx";
 import type { MatchDownload } from "./match-table.tsx";
@@ -89,13 +88,12 @@ export const placeCells = <Row extends ScanMatch>(
   motif: {
     title: "Motif class",
     cell: (match, more) => {
-      const { name, id, isClass } = findClass(match.motif);
-      const type = match.type && CLASS_TYPES[match.type];
+      const { name, id } = findClass(match.motif);
       return (
         <>
           {link(match, name)}
           <small class="second-line wrap">
-            {isClass ? <a href={classHref(match.motif)}>{id || type || "class"}</a> : type} {more}
+            {id || (match.type && CLASS_TYPES[match.type])} {more}
           </small>
         </>
       );

@@ -37,8 +37,6 @@ export function usePlaces<Row extends ScanMatch>(
 export interface ClassName {
   name: string;
   id: string;
-  /** False for an expression, and before the classes are loaded. */
-  isClass: boolean;
 }
 
 /** The names of motif classes; identifiers alone before the classes are loaded, and for expressions. */
@@ -50,8 +48,7 @@ export function useClassNames(): (motif: string) => ClassName {
     );
     return (motif) => {
       const { name = motif, title, aliases = [] } = known.get(motif) ?? {};
-      const isClass = known.has(motif);
-      return title ? { name: title, id: name, isClass } : { name, id: aliases[0] ?? "", isClass };
+      return title ? { name: title, id: name } : { name, id: aliases[0] ?? "" };
     };
   }, [value]);
 }
