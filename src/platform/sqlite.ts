@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
+import { fold, hasSimilarWord, unaccent } from "./folded-text.ts";
 import { createDirectory, createFile, sync } from "./owned-file.ts";
 
 /** Only this module opens SQLite; others take a Database. */
@@ -168,8 +169,12 @@ export function closeSnapshot(reader: Database): void {
 }
 
 function addFunctions(database: Database): void {
-  database.function("fold", { deterministic: true }, (text: unknown) =>
-    text === null || text === undefined ? null : fold(String(text)),
+  for (const [name, of] of Object.entries({ fold, unaccent }))
+    database.function(name, { deterministic: true }, (text: unknown) =>
+      text === null || text === undefined ? null : of(String(text)),
+    );
+  database.function("has_similar_word", { deterministic: true }, (text: unknown, word: unknown) =>
+    Number(hasSimilarWord(String(text), String(word))),
   );
 }
 
@@ -184,11 +189,6 @@ export function withoutSync<T>(database: Database, write: () => T): T {
   } finally {
     database.run("PRAGMA synchronous = FULL");
   }
-}
-
-/** Case-folded text: NFKC, then lower case. SQLite's lower() handles ASCII only. */
-export function fold(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
 }
 
 /** Databases whose checkpoints another process makes. */

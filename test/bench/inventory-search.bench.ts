@@ -37,6 +37,7 @@ const KINDS: Readonly<Record<string, (random: Random) => string>> = {
   "words and batch": (random) => `${word(random)} ${word(random)} batch ${random(977)}`,
   "part of a word": (random) => word(random).slice(0, 3),
   "one letter": (random) => "abcdefghiklmnopr"[random(16)],
+  "word with a typo": (random) => `${word(random).slice(0, -1)}q`,
   "word that is nowhere": (random) => `${word(random)} xylo${random(1000)}`,
 };
 

@@ -97,8 +97,8 @@ const withField = (name: string, field: string, searchable: true | undefined): R
 test("adding or removing a searchable field of a declaration rebuilds the index of its table", async () => {
   const lab = await openLab();
   const statements = new Statements(lab.database);
-  const more = withField("location", "barcode", true);
-  const less = withField("location", "description", undefined);
+  const more = withField("consumable", "position", true);
+  const less = withField("consumable", "description", undefined);
   for (const declared of [more, less, [...DECLARED.values()]]) {
     new RecordText(statements, declared, DECLARED.annotationValue!).update();
     expect(textIndexErrors(lab.database, declared)).toEqual([]);
@@ -111,7 +111,7 @@ test("a failure while the index is rebuilt changes nothing", async () => {
   const statements = new Statements(lab.database);
   const sources = () => lab.database.query("SELECT * FROM record_text_source ORDER BY source").all();
   const before = sources();
-  const declared = withField("location", "barcode", true);
+  const declared = withField("consumable", "position", true);
   const lost = { ...DECLARED.get("project")!, name: "lost", table: "lost" };
   const failing = new RecordText(statements, [...declared, lost], DECLARED.annotationValue!);
   expect(() => failing.update()).toThrow("no such table");

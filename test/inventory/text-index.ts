@@ -1,4 +1,4 @@
-import { foldCase } from "../../src/inventory/model/operator.ts";
+import { fold, unaccent } from "../../src/platform/folded-text.ts";
 import { columnName, type Resource } from "../../src/inventory/model/resource.ts";
 import { textTable } from "../../src/inventory/model/text-index.ts";
 import { DECLARED, SUB_RESOURCES } from "../../src/inventory/resources/index.ts";
@@ -61,7 +61,9 @@ function storedTrigrams(
   const found = database.query(`SELECT rid, ${columns.join(", ")} FROM ${table}`).values();
   return new Map(
     found.map(([rid, ...texts]) => {
-      const folded = texts.filter((text) => text !== null).map((text) => foldCase(String(text)));
+      const folded = texts
+        .filter((text) => text !== null)
+        .flatMap((text) => Array.from(new Set([fold(String(text)), unaccent(String(text))])));
       return [Number(rid), splitTrigrams(folded.join("\n"))];
     }),
   );

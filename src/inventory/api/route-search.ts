@@ -81,8 +81,9 @@ export const searchAllOperation = () =>
     access: "anyone",
     summary: "Search all lists",
     description:
-      "Finds records by name, barcode, id, description, annotations, notes and names of files, and people by name. Every " +
-      "word must be found in the record. Words of one or two letters are found in names and descriptions; alone, only " +
+      "Finds records by name, barcode, id, description, supplier, catalogue number, lot, annotations, notes and names of " +
+      "files, and people by name, ignoring accents. Every word must be found in the record; if few records have them, " +
+      "one typo in words of five letters or more is tolerated outside annotations, notes and files. Words of one or two letters are found in names and descriptions; alone, only " +
       "at the beginning of a name. Best results first: barcode or id, then name, beginning of the name, beginning of a " +
       "word, part of the name, other texts; then by time of the last change.",
     query: QUERY,

@@ -1,4 +1,4 @@
-import { OPERATORS, type OperatorName } from "./operator.ts";
+import { ALL_OPERATORS } from "./operator.ts";
 import type { Stored } from "./field.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Stored } from "./field.ts";
  */
 export type Condition =
   | { kind: "constant"; value: boolean }
-  | { kind: "compare"; path: readonly string[]; operator: OperatorName; value: Stored }
+  | { kind: "compare"; path: readonly string[]; operator: keyof typeof ALL_OPERATORS; value: Stored }
   /** Some record on the far side of a to-many relation for which `part` holds; `at`: references that lead to the relation. */
   | { kind: "some"; at: readonly string[]; relation: string; part: Condition }
   | { kind: "and" | "or"; parts: readonly Condition[] }
@@ -17,7 +17,11 @@ export const ALWAYS: Condition = { kind: "constant", value: true };
 export const NEVER: Condition = { kind: "constant", value: false };
 
 /** `path` leads from the record over references to a field; `value` is as SQLite stores it. Null: only with `==`. */
-export const compare = (path: readonly string[], operator: OperatorName, value: Stored): Condition => ({
+export const compare = (
+  path: readonly string[],
+  operator: keyof typeof ALL_OPERATORS,
+  value: Stored,
+): Condition => ({
   kind: "compare",
   path,
   operator,
@@ -83,7 +87,7 @@ export function holds(condition: Condition, row: Row): boolean {
     case "compare": {
       const stored = readValue(row, condition.path);
       if (condition.value === null) return stored === null;
-      return stored !== null && OPERATORS[condition.operator].holds(stored, condition.value);
+      return stored !== null && ALL_OPERATORS[condition.operator].holds(stored, condition.value);
     }
   }
 }

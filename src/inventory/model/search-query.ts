@@ -1,5 +1,6 @@
 import { hasId, parseCode, isUrl } from "./code.ts";
-import { compare, type Condition, NEVER, or } from "./condition.ts";
+import { and, compare, type Condition, NEVER, or } from "./condition.ts";
+import { hasSimilarWord, unaccent } from "../../platform/folded-text.ts";
 import { foldCase } from "./operator.ts";
 import type { Resource } from "./resource.ts";
 import { TRIGRAM } from "./text-index.ts";
@@ -15,8 +16,10 @@ export interface SearchQuery {
   id: string | undefined;
   /** Folded, with single spaces. */
   phrase: string;
-  /** Folded words, of which each must be found. */
+  /** Folded words without accents, of which each must be found. */
   words: readonly string[];
+  /** Words of five letters or more, in which one typo is tolerated. */
+  tolerant: readonly string[];
   /** Words that are long enough for the text index. Without one, only beginnings of names are searched. */
   indexed: readonly string[];
 }
@@ -27,12 +30,13 @@ export const isIndexed = (word: string): boolean => Array.from(word).length >= T
 export function parseSearch(typed: string): SearchQuery {
   const code = typed.trim();
   const typedWords = foldCase(code).split(/\s+/).filter(Boolean);
-  const words = [...new Set(typedWords)];
+  const words = [...new Set(typedWords.map(unaccent))];
   return {
     codes: isUrl(code) ? [] : [...new Set([code, code.toUpperCase()])],
     id: parseCode(code),
     phrase: typedWords.join(" "),
     words,
+    tolerant: words.filter((word) => /^\p{L}{5,}$/u.test(word)),
     indexed: words.filter(isIndexed),
   };
 }
@@ -44,11 +48,12 @@ const ownPaths = (paths: readonly string[], { fields }: Resource): string[] =>
 export const searchedNames = (resource: Resource): string[] =>
   ownPaths([...new Set([resource.key, ...resource.nameFields])], resource);
 
-/** Names and descriptions. */
-export const searchedTexts = (resource: Resource): string[] => [
-  ...searchedNames(resource),
-  ...ownPaths(resource.descriptionFields, resource),
-];
+/** Names, descriptions, and other fields such as the supplier. */
+export const searchedTexts = (resource: Resource): string[] => {
+  const others = Object.keys(resource.fields).filter((name) => resource.fields[name].searchable);
+  const all = [...searchedNames(resource), ...resource.descriptionFields, ...others];
+  return ownPaths([...new Set(all)], resource);
+};
 
 /** References to the place of a record, with the names of their targets. */
 const PLACES = {
@@ -75,9 +80,26 @@ export function formatPlace(places: readonly string[], record: Readonly<Record<s
   return shown.filter((name) => !inPath.has(name)).join(", ");
 }
 
-/** Records whose names or descriptions contain the word. */
+/** Records one of whose texts contains the word. */
 export const containsWord = (resource: Resource, word: string): Condition =>
-  or(...searchedTexts(resource).map((name) => compare([name], "icontains", word)));
+  or(...searchedTexts(resource).map((name) => compare([name], "contains word", word)));
+
+/** Records that contain each word, where one typo in a word of five letters or more does not matter. */
+export const containsSimilarWords = (resource: Resource, { words, tolerant }: SearchQuery): Condition =>
+  and(
+    ...words.map((word) => {
+      const similar = tolerant.includes(word)
+        ? searchedTexts(resource).map((name) => compare([name], "has similar word", word))
+        : [];
+      return or(containsWord(resource, word), ...similar);
+    }),
+  );
+
+/** True if a text contains one of the words, or one that is similar. */
+export function isFoundIn(text: string, { words, tolerant }: SearchQuery): boolean {
+  const plain = unaccent(text);
+  return words.some((word) => plain.includes(word)) || tolerant.some((word) => hasSimilarWord(plain, word));
+}
 
 /** Records that match exactly by name, barcode or id. */
 export const isMeant = (resource: Resource, { codes, id, phrase }: SearchQuery): Condition =>
@@ -101,12 +123,34 @@ const compareBarcode = (
 ): Condition[] => ("barcode" in fields ? codes.map((code) => compare(["barcode"], operator, code)) : []);
 
 /** The parts of a record that the search examines. */
-export const FOUND_BY = ["barcode", "id", "name", "description", "annotation", "note", "attachment"] as const;
+export const FOUND_BY = [
+  "barcode",
+  "id",
+  "name",
+  "description",
+  "annotation",
+  "note",
+  "attachment",
+  "supplier",
+  "catalogue_number",
+  "lot",
+] as const;
 export type FoundBy = (typeof FOUND_BY)[number];
 
 /** Grades of a match between record and query, best first. */
-const RANKS = ["code", "name", "beginning", "word", "part of the name", "other text"] as const;
+const RANKS = [
+  "code",
+  "name",
+  "beginning",
+  "word",
+  "part of the name",
+  "other text",
+  "similar word",
+] as const;
 const rank = (name: (typeof RANKS)[number]): number => RANKS.indexOf(name);
+
+/** The rank of records that are found if a typo is tolerated. */
+export const SIMILAR = rank("similar word");
 
 /** True if a record has the barcode or id that was typed. */
 export const isCode = (found: number): boolean => found === rank("code");
@@ -123,10 +167,11 @@ export function rankTexts(
   { id, barcode, names }: RankedTexts,
   query: SearchQuery,
 ): { rank: number; by: FoundBy | undefined } {
-  const { codes, phrase, words } = query;
+  const { codes, words } = query;
+  const phrase = unaccent(query.phrase);
   if (barcode !== "" && codes.includes(barcode)) return { rank: rank("code"), by: "barcode" };
   if (query.id !== undefined && id.startsWith(query.id)) return { rank: rank("code"), by: "id" };
-  const folded = names.map(foldCase);
+  const folded = names.map(unaccent);
   const has = (test: (name: string) => boolean): boolean => folded.some(test);
   if (has((name) => name === phrase)) return { rank: rank("name"), by: "name" };
   if (has((name) => name.startsWith(phrase))) return { rank: rank("beginning"), by: "name" };
@@ -148,7 +193,7 @@ function beginsWord(text: string, phrase: string): boolean {
 /** The part of a text around the first of the words; the beginning of a text without them. */
 export function excerpt(text: string, words: readonly string[]): string {
   const plain = text.replace(/\s+/g, " ").trim();
-  const lower = plain.toLowerCase();
+  const lower = unaccent(plain);
   const found = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
   const first = found.length > 0 ? Math.min(...found) : 0;
   const from = first + 40 > EXCERPT ? Math.max(0, first - 40) : 0;

@@ -1,7 +1,7 @@
 import { naturalKey } from "./natural-key.ts";
 import type { Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
-import { type Operand, OPERATORS, type Sql } from "./operator.ts";
+import { type Operand, ALL_OPERATORS, type Sql } from "./operator.ts";
 import { columnName, type Resource } from "./resource.ts";
 
 /** The targets of the paths of one statement. The SQL contains only names from declarations. */
@@ -61,9 +61,9 @@ export function compile(condition: Condition, plan: Plan): Clause {
     case "compare": {
       const { path, operator, value } = condition;
       if (value === null) return clause(`${plan.operand(path).plain} IS NULL`);
-      const reference = OPERATORS[operator].lookup === "exact" ? plan.referenceTo(path) : undefined;
+      const reference = ALL_OPERATORS[operator].lookup === "exact" ? plan.referenceTo(path) : undefined;
       if (reference) return clause(`${reference.column} = (${reference.rows})`, [value]);
-      const { text, args } = OPERATORS[operator].sql(plan.operand(path), value);
+      const { text, args } = ALL_OPERATORS[operator].sql(plan.operand(path), value);
       return clause(text, args);
     }
     case "some": {

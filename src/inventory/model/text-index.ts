@@ -8,6 +8,10 @@ export const textTable = (table: string): string => `record_text_${table}`;
 export const lookUpTexts = (table: string): string =>
   `SELECT rowid AS rid FROM ${textTable(table)} WHERE ${textTable(table)} MATCH ?`;
 
-/** Texts that contain all of these, in the language of FTS5. */
-export const matchAll = (texts: readonly string[]): string =>
-  texts.map((text) => `"${text.replaceAll('"', '""')}"`).join(" AND ");
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+/** Texts that contain all of these, in the language of FTS5; of several in a list, one of them. */
+export const matchAll = (texts: readonly (string | readonly string[])[]): string =>
+  texts
+    .map((text) => (typeof text === "string" ? quote(text) : `(${text.map(quote).join(" OR ")})`))
+    .join(" AND ");

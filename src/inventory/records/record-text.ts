@@ -5,7 +5,7 @@ import { textTable } from "../model/text-index.ts";
 import type { RecordWrite } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
 
-/** The texts themselves are in the records. They are folded, so that case matters no more. */
+/** The texts themselves are in the records. They are folded, and once more without accents if they have some. */
 const OPTIONS = "text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'";
 /** Rows from which on their trigrams are written as large segments. */
 const MANY_ROWS = 1000;
@@ -159,7 +159,14 @@ export class RecordText {
 function findSource({ fields }: Resource, indexed: Resource): Source | undefined {
   const names = Object.keys(indexed.fields).filter((name) => indexed.fields[name].searchable);
   if (names.length === 0) return undefined;
-  const texts = names.map((name) => indexed.fields[name].folded ?? foldedText(columnName(indexed, name)));
+  const texts = names.flatMap((name) => {
+    const column = columnName(indexed, name);
+    const isPlain = `length(${column}) = octet_length(${column})`;
+    return [
+      indexed.fields[name].folded ?? foldedText(column),
+      `iif(${isPlain}, NULL, nullif(unaccent(${column}), fold(${column})))`,
+    ];
+  });
   return {
     table: indexed.table,
     text: `concat_ws(char(10), ${[...new Set(texts)].join(", ")})`,

@@ -36,7 +36,7 @@ interface Source {
   table: string;
   /** The text that results show. */
   text: string;
-  /** The folded text of the part `p`, for comparisons. */
+  /** The folded text of the part `p` without accents, for comparisons. */
   folded: string;
   /** The parts `p` of the records `r` of a kind (argument). */
   recordCondition: string;
@@ -51,7 +51,7 @@ const ANNOTATION_TEXTS: Omit<Source, "where"> = {
   by: "annotation",
   table: "annotation_value",
   text: "coalesce(text, (SELECT name FROM vocabulary_term WHERE id = reference))",
-  folded: "p.fold",
+  folded: foldedText("p.fold", "unaccent"),
   recordCondition:
     `annotation AS a ON ${belongs("a")} CROSS JOIN annotation_value AS p` +
     " ON p.rid BETWEEN 1024 * a.rid AND 1024 * a.rid + 1023",
@@ -61,7 +61,7 @@ const makeSource = (by: FoundBy, table: string, text: string): Source => ({
   by,
   table,
   text,
-  folded: foldedText(`p.${text}`),
+  folded: foldedText(`p.${text}`, "unaccent"),
   recordCondition: `${table} AS p ON ${belongs("p")}`,
   where: ALIVE,
 });
@@ -172,7 +172,7 @@ export class SearchedParts {
   /** Selects terms with the word in their names, as far as the caller may view them. */
   #findTermsStatement(word: string, columns: string, tail = ""): Sql {
     const term = this.viewer.resources.get("term")!;
-    const named = or(...searchedNames(term).map((name) => compare([name], "icontains", word)));
+    const named = or(...searchedNames(term).map((name) => compare([name], "contains word", word)));
     return selectVisible(this.viewer, term, columns, named, tail);
   }
 

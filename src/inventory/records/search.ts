@@ -1,3 +1,4 @@
+import { similarParts } from "../../platform/folded-text.ts";
 import type { Actor } from "../model/access.ts";
 import { and, type Condition } from "../model/condition.ts";
 import { EACH_ROW, plan, visibleOnly } from "../model/plan.ts";
@@ -5,10 +6,13 @@ import { columnName, type Resource, type Resources, type Viewer } from "../model
 import { RowSet } from "../model/row-set.ts";
 import {
   beginsWithPhrase,
+  containsSimilarWords,
   containsWord,
   excerpt,
+  FOUND_BY,
   type FoundBy,
   isCode,
+  isFoundIn,
   isIndexed,
   isMeant,
   parseSearch,
@@ -17,6 +21,7 @@ import {
   searchedNames,
   searchedTexts,
   type SearchQuery,
+  SIMILAR,
   formatPlace,
 } from "../model/search-query.ts";
 import { matchingStatement, rowsStatement } from "../model/sql.ts";
@@ -35,6 +40,10 @@ const MANY_ROWS = 50_000;
 const FEW_ROWS = 100;
 /** Rows that are tested in the time that choosing trigrams takes. */
 const MAX_TESTED = 300;
+/** Records that are so few that those with a typo are looked for, too. */
+const FEW_FOUND = 5;
+/** The newest records with parts of a word that are tested for a typo, in each list. */
+const MAX_SIMILAR = 2000;
 
 /** The searched records, and the searching actor. */
 export interface SearchRequest {
@@ -115,13 +124,19 @@ export class Search {
       const parts = new SearchedParts(this.statements, viewer, viewable);
       // Affects how records are found, not which: the order depends on hidden records, too.
       const looked = { ...query, indexed: parts.rarestFirst(query.indexed) };
-      return request.resources
+      const lists = request.resources
         .filter(({ name }) => viewable.has(name))
         .map((resource) => {
           const rows = viewable.get(resource.name)!;
           const one = new ListSearch(this.statements, this.reader.trigrams, viewer, resource, rows);
-          const hits = one.hits(looked, parts);
+          return { resource, one, hits: one.hits(looked, parts) };
+        });
+      const found = lists.reduce((sum, { hits }) => sum + hits.rids.size, 0);
+      const isTolerant = found < FEW_FOUND && query.tolerant.length > 0;
+      return lists
+        .map(({ resource, one, hits }) => {
           const ranked = one.ranked(hits, query, makeCondition(resource));
+          if (isTolerant) ranked.push(...one.rankedSimilar(hits, query, makeCondition(resource)));
           return { resource, hits, ranked, best: ranked[0]?.rank ?? Infinity };
         })
         .filter(({ ranked }) => ranked.length > 0)
@@ -138,26 +153,31 @@ export class Search {
   #show(
     resource: Resource,
     ranked: readonly Ranked[],
-    { words, indexed }: SearchQuery,
+    query: SearchQuery,
     { actor, parts }: { actor: Actor; parts: SearchedParts },
   ): SearchResult[] {
+    const { words, indexed } = query;
     const described = searchedTexts(resource).filter((name) => !searchedNames(resource).includes(name));
     const rids = ranked.map(({ rid }) => rid);
     const places = placeFields(resource);
     const shown = this.reader.values(resource, [resource.key, ...described, ...places], actor, rids);
-    const describedText = (i: number): string =>
-      described.map((field) => String(shown[i][field] ?? "")).find(Boolean) ?? "";
-    const isDescribed = (i: number): boolean =>
-      words.some((word) => describedText(i).toLowerCase().includes(word));
-    const others = rids.filter((_, i) => ranked[i].by === undefined && !isDescribed(i));
+    const read = (i: number, field: string): string => String(shown[i][field] ?? "");
+    const describing = rids.map((_, i) => described.find((field) => isFoundIn(read(i, field), query)));
+    const others = rids.filter((_, i) => ranked[i].by === undefined && describing[i] === undefined);
     const found = parts.findParts(resource.name, others, indexed);
     return ranked.map(({ rid, rank, id, by }, i) => {
       const name = String(shown[i][resource.key]);
       const about = { id, name, exact: isCode(rank), where: formatPlace(places, shown[i]) };
       const part = found.get(rid);
-      return part
-        ? { ...about, by: part.by, text: excerpt(parts.readText(part), words) }
-        : { ...about, by: by ?? "description", text: excerpt(describedText(i), words) };
+      if (part) return { ...about, by: part.by, text: excerpt(parts.readText(part), words) };
+      const field =
+        describing[i] ?? resource.descriptionFields.find((name) => read(i, name)) ?? "description";
+      const isNamed = FOUND_BY.some((one) => one === field);
+      return {
+        ...about,
+        by: by ?? (isNamed ? (field as FoundBy) : "description"),
+        text: excerpt(read(i, field), words),
+      };
     });
   }
 }
@@ -221,6 +241,17 @@ class ListSearch {
       .toSorted((a, b) => a.rank - b.rank || b.modified - a.modified || (a.id < b.id ? -1 : 1));
   }
 
+  /** The rows that match when one typo in each longer word is tolerated, besides those that are found without. */
+  rankedSimilar(exact: Hits, query: SearchQuery, limit: Condition): Ranked[] {
+    const similar: Hits = { rids: new Set(), more: false };
+    this.#add(similar, this.#withSimilarWords(query));
+    exact.more ||= similar.more;
+    const rids = similar.rids.difference(exact.rids);
+    return this.ranked({ ...similar, rids }, query, limit).map((row) =>
+      Object.assign(row, { rank: SIMILAR, by: undefined }),
+    );
+  }
+
   #add(hits: Hits, { rids, more }: Found): void {
     for (const rid of rids) hits.rids.add(rid);
     hits.more ||= more;
@@ -269,6 +300,31 @@ class ListSearch {
       addAll: () => (rids = [...this.#selectViewable(contain)].reverse()).length,
     });
     return { rids: rids.slice(0, maximum), more };
+  }
+
+  /** Of many rows that may match, the newest are tested. */
+  #withSimilarWords(query: SearchQuery): Found {
+    const { resource, viewable, statements } = this;
+    const condition = containsSimilarWords(resource, query);
+    const { table } = resource;
+    if (this.#count <= MAX_SIMILAR || !hasIndex(resource)) {
+      const rids = this.#among(viewable.last(MAX_SIMILAR), condition);
+      return { rids, more: this.#count > MAX_SIMILAR };
+    }
+    const text = `${lookUpTexts(table)} AND rowid < ? ORDER BY rowid DESC LIMIT ?`;
+    const lookupCondition = matchAll(
+      query.indexed.map((word) => (query.tolerant.includes(word) ? similarParts(word) : word)),
+    );
+    const rids: number[] = [];
+    const more = readNewest<number>({
+      maximum: MAX_SIMILAR,
+      patience: Infinity,
+      read: (before, size) => statements.numbers({ text, args: [lookupCondition, before, size] }),
+      at: (rid) => rid,
+      add: (rows) => rids.push(...Array.from(rows).filter((rid) => viewable.has(rid))),
+      addAll: () => rids.length,
+    });
+    return { rids: this.#among(rids.slice(0, MAX_SIMILAR), condition), more };
   }
 
   /** Rows that contain each word in a part, a name or the description, and at least one word in a part. */

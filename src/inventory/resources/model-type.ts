@@ -64,6 +64,7 @@ export const statusField = (doc: string, options: Partial<Field> = {}): Field =>
 /** The code that is on a record, or printed for it. */
 export const barcodeField = (doc = "Barcode.", options: Partial<Field> = {}): Field =>
   text(doc, {
+    searchable: true,
     synonyms: "bar code,tube barcode,2d code,2d barcode,qr code,code,tube id",
     form: { shownIn: "head", look: "code", column: false, copied: false, summary: true },
     ...options,

@@ -14,7 +14,7 @@ export const order = ownedResource({
   table: "stock_order",
   descriptionFields: [],
   fields: {
-    name: nameField("Name of the product.", { example: "T4 DNA ligase" }),
+    name: nameField("Name of the product.", { example: "T4 DNA ligase", searchable: true }),
     state: text("REQUESTED, ORDERED or RECEIVED.", {
       choices: ["REQUESTED", "ORDERED", "RECEIVED"],
       initial: "REQUESTED",

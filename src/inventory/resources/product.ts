@@ -33,7 +33,7 @@ export const product = ownedResource({
   table: "product",
   fields: {
     name: nameField("Name of the product.", { example: "T4 DNA ligase", searchable: true }),
-    description: prose("Description."),
+    description: prose("Description.", { searchable: true }),
     model_type: modelType("Kind, such as ENZYME."),
     ...purchaseFields(),
     unit: reference("term", "Unit of the amounts; without one they are numbers of tubes.", {

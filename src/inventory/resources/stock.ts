@@ -52,11 +52,13 @@ const belowMinimum = (): Field =>
 const supplier = (): Field =>
   text("Supplier.", {
     example: "Metabion",
+    searchable: true,
     synonyms: "ordered from,vendor,manufacturer,company,brand,bought from,provider,source",
     ...supplierForm({ summary: true }),
   });
 const lot = (): Field =>
   text("Lot or batch number.", {
+    searchable: true,
     synonyms: "lot no,lot id,batch no,batch,lot batch,charge",
     ...supplierForm({ shownIn: "stock", summary: true }),
   });
@@ -101,6 +103,7 @@ const takenOut = (): Record<string, Field> => ({
 
 const catalogueNumber = (): Field =>
   text("Catalogue number of the supplier.", {
+    searchable: true,
     synonyms:
       "cat no,catalog no,cat,catalog,catalogue,cat id,article no,art no,product no,product code,order no,reference no,ref,sku,item no,part no",
     ...supplierForm({ beside: "supplier" }),

@@ -36,7 +36,7 @@ function SearchPage() {
         <SearchForm
           key={q}
           q={q}
-          placeholder="Names, barcodes, ids, descriptions, annotations, notes, files"
+          placeholder="Names, barcodes, suppliers, lots, descriptions, annotations, notes, files"
           onSearch={(text) => setQuery({ q: text })}
         />
         <Checkbox

@@ -4,6 +4,9 @@ const SOURCES: Readonly<Record<string, string>> = {
   annotation: "Annotation",
   note: "Note",
   attachment: "File",
+  supplier: "Supplier",
+  catalogue_number: "Catalogue number",
+  lot: "Lot",
 };
 
 /** The place of a record, then the words by which it was found, unless they are in its name. */

@@ -1,6 +1,6 @@
 /** A large laboratory: records whose texts share words, with stock, annotations, notes and files. */
 import { Database } from "bun:sqlite";
-import { fold } from "../../../src/platform/sqlite.ts";
+import { fold } from "../../../src/platform/folded-text.ts";
 
 const DAY = 86_400_000_000;
 /** "sample" and "batch" are in all records; each of these is in about a fifth of them. */

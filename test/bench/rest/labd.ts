@@ -1,7 +1,7 @@
 /** An executable of labd with the records of the benchmark. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { fold } from "../../../src/platform/sqlite.ts";
+import { fold } from "../../../src/platform/folded-text.ts";
 import { GROUPS, TYPES, USERS } from "./requests.ts";
 import { type Service, withChildren } from "./service.ts";
 

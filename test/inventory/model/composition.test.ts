@@ -128,7 +128,7 @@ function matches(condition: Condition, row: Row): boolean {
   if (condition.kind !== "compare") return condition.kind === "constant" && condition.value;
   const [first, second] = condition.path;
   const stored = (second === undefined ? row[first] : (row[first] as Row)[second]) as Stored;
-  return PREDICATES[condition.operator]!(stored!, condition.value!);
+  return PREDICATES[condition.operator as OperatorName]!(stored!, condition.value!);
 }
 
 const mayView = ({ user, superuser, groups }: Actor, row: Row): boolean =>
