@@ -16,7 +16,7 @@ browserTest(
     const id = await scored({ accession: "P04637", patterns: ["F...W..[VIL]", "P..P"] });
     await using opened = await openPage(`/score/${id}?match=1`);
     const { page, url } = opened;
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     await fetch(`${url}/api/scoring/jobs/${id}/model?name=p53.pdb`, {
       method: "PUT",
       headers: { "Content-Type": "application/octet-stream", "Owner-Key": OWNER_KEY },
@@ -132,7 +132,7 @@ browserTest("the tracks of a scan read out residues, and zoom", async () => {
   const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB", "LC3-LIR"] });
   await using opened = await openPage(`/scan/${id}?at=23`);
   const { page } = opened;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   await seeText(page, "W23");
   for (const text of ["Conservation 100\u00A0%", "Disorder 0.73", "likely functional"])
     await page.waitForFunction(

@@ -6,6 +6,7 @@ import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
+import { CompareWith } from "../score/compare-with.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { useFeatures } from "../score/features.ts";
 import { type Job, jobPath, useJob } from "../score/job.ts";
@@ -40,6 +41,7 @@ function MotifScanResult() {
               Copy link
             </Button>
             <WatchButton job={job} />
+            {isFinished && <CompareWith job={id} />}
             <LinkButton look="primary" icon="plus" href={href("/scan")}>
               New scan
             </LinkButton>
