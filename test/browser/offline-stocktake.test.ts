@@ -32,7 +32,7 @@ browserTest(
     await using opened = await openPage("/inventory", { server: server.url, signedIn: true });
     const { page, url } = opened;
     await press(page, "button", "Load the sample data");
-    await seeText(page, "Below minimum 3");
+    await seeText(page, "Reorder and receive");
     await page.goto(`${url}/inventory/offline`);
     await press(page, "button", "Turn on");
     await seeText(page, "Ready. Knows");

@@ -67,6 +67,11 @@ browserTest(
     await seeText(page, "3 tubes");
     await seeText(page, "lot K2208");
     await checkPage(opened, "product-card");
+    await page.goto(`${server.url}/inventory/running-out`);
+    await press(page, "button", "Group tubes");
+    await seeText(page, "BsaI-HFv2, New England Biolabs, R3733S");
+    await press(page, "button", "Group 1 tube");
+    await seeText(page, "Grouped tubes into 1 product.");
   },
   TIMEOUT,
 );

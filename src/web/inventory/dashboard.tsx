@@ -2,26 +2,17 @@ import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { pluralize, formatCount, formatDay, Time } from "../format.tsx";
+import { pluralize, formatCount, Time } from "../format.tsx";
 import { useSession } from "../session.ts";
 import { type Declaration, declaration, pagePath, listSingular, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
-import {
-  formatText,
-  ExpiryTag,
-  isNamed,
-  personName,
-  recordName,
-  readPage,
-  type Row,
-  findStockState,
-  findSuffix,
-  formatWithSuffix,
-} from "./record.tsx";
+import { formatText, isNamed, personName, recordName, readPage, type Row, findSuffix } from "./record.tsx";
 import { DueBack } from "./stock-actions.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
 import { countRecords } from "./read-list.ts";
+import { Why } from "./stock-left.tsx";
+import { call } from "../request.ts";
 
 /** Stock that needs attention: each panel asks for the first records of the lists of stock, and their number. */
 
@@ -68,28 +59,6 @@ const Changed = ({ row: { values } }: Item) => (
   </small>
 );
 
-export const EXPIRING: Panel = {
-  ...views.EXPIRING,
-  fields: ["expiry"],
-  compare: compareTexts("expiry"),
-  empty: "Nothing expires in the next 30 days.",
-  end: ({ row: { values } }) => (
-    <>
-      <ExpiryTag day={String(values.expiry)} />
-      <small>{formatDay(String(values.expiry))}</small>
-    </>
-  ),
-  also: { name: "expired", filters: { expiry__lt: "today" } },
-};
-
-export const LOW: Panel = {
-  ...views.LOW,
-  fields: ["amount", "minimum_amount", "status"],
-  compare: (a, b) => Number(a.amount) - Number(b.amount) || compareTexts("name")(a, b),
-  empty: "Nothing is below its minimum amount.",
-  end: (item) => <Amount {...item} />,
-};
-
 const TAKEN_OUT: Panel = {
   ...views.TAKEN_OUT,
   fields: ["taken_out_by", "due_back"],
@@ -119,16 +88,6 @@ const SHARED: Panel = {
   end: (item) => <Changed {...item} />,
 };
 
-function Amount({ of, row }: Item) {
-  const amount = (name: string): string => formatWithSuffix(of, row, name);
-  return (
-    <>
-      <span class={`state state-${findStockState(row.values)}`}>{amount("amount")}</span>
-      {row.values.minimum_amount !== null && <small>minimum {amount("minimum_amount")}</small>}
-    </>
-  );
-}
-
 /** The number of records that the filters find in each list of stock; lists without any are left out. */
 async function readTotals(filters: Record<string, string>, signal: AbortSignal): Promise<Total[]> {
   // An order that other panels need, too.
@@ -155,14 +114,52 @@ async function readPanel({ filters, ordering, fields, compare }: Panel, signal: 
   return { items: items.slice(0, SHOWN), totals: pages.filter(({ total }) => total > 0) };
 }
 
-const REMINDERS = (
-  <a key="reminders" class="end" href={`${href("/profile")}#reminders`}>
-    Get reminders by e-mail
-  </a>
-);
-
-export function StockPanel({ of }: { of: Panel }) {
+/** The most urgent of what is running out; the list has all of it. */
+export function RunningOutPanel() {
   const session = useSession();
+  const found = useLoaded("running out", (signal) =>
+    call("GET /api/v2/:list/running_out/", {
+      params: { list: "stocks/products" },
+      query: { count: SHOWN },
+      signal,
+    }),
+  );
+  const total = found.value?.total ?? 0;
+  const foot = total > 0 && (
+    <>
+      <a href={href("/inventory/running-out")}>Reorder and receive</a>
+      {session && (
+        <a class="end" href={`${href("/profile")}#reminders`}>
+          Get reminders by e-mail
+        </a>
+      )}
+    </>
+  );
+  return (
+    <Card title="Running out" count={found.value && formatCount(total)} bare foot={foot}>
+      <Loaded of={found}>
+        {({ results }) => (
+          <ul class="list panel">
+            {results.length === 0 && <li class="muted">Nothing is running out.</li>}
+            {results.map((row) => (
+              <li key={row.id}>
+                <span class="grow">
+                  <a href={href(pagePath(row.segment, row.id))}>{row.name}</a>
+                  <small>{[row.supplier, row.catalogue_number].filter(Boolean).join(", ")}</small>
+                </span>
+                <span class="end">
+                  <Why of={row} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function StockPanel({ of }: { of: Panel }) {
   const found = useLoaded(of.title, (signal) => readPanel(of, signal));
   const { totals = [] } = found.value ?? {};
   const total = totals.reduce((sum, each) => sum + each.total, 0);
@@ -177,7 +174,6 @@ export function StockPanel({ of }: { of: Panel }) {
   const links = [
     ...linksTo(totals, "", of.filters),
     ...(also ? linksTo(others.value ?? [], `${also.name} `, also.filters) : []),
-    ...(of === LOW && total > 0 && session ? [REMINDERS] : []),
   ];
   return (
     <Card title={of.title} count={found.value && formatCount(total)} bare foot={links.length > 0 && links}>
@@ -215,8 +211,7 @@ export function Dashboard({ children }: { children: ComponentChildren }) {
   return (
     <div class="with-panel">
       <div class="stack">
-        <StockPanel of={EXPIRING} />
-        <StockPanel of={LOW} />
+        <RunningOutPanel />
         <StockPanel of={TAKEN_OUT} />
         {session && <RecentChanges />}
       </div>

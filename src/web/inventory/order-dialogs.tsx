@@ -6,6 +6,7 @@ import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { download } from "../download.ts";
 import { pluralize } from "../format.tsx";
 import { callForResponse } from "../request.ts";
@@ -15,7 +16,7 @@ import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { formatTotal, type OrderLine, toItem, toOrderCsv, toOrderText } from "./order-text.ts";
 import { Picker } from "./picker.tsx";
 import { USABLE_RECORDS } from "./value-input.tsx";
-import { showDone } from "./write-record.ts";
+import { type Preview, showDone } from "./write-record.ts";
 
 /** What an order or a delivery is about. */
 export type Ordered = Pick<
@@ -232,6 +233,63 @@ export function ReceiveDialog({
             Cancel
           </Button>
         </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Groups tubes of one supplier and catalogue number into products, after a preview. */
+export function GroupDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const params = { list: "stocks/products" };
+  const send = (query: Record<string, string>) =>
+    callForResponse("POST /api/v2/:list/group/", { params, query });
+  const preview = useLoaded("preview", async () => {
+    const response = await send({ dry_run: "1" });
+    return (await response.json()) as unknown as Preview;
+  });
+  const grouping = useSubmission(async () => {
+    const response = await send({ confirm: preview.value!.confirm });
+    const { results } = (await response.clone().json()) as { results: object[] };
+    showDone(`Grouped tubes into ${pluralize(results.length, "product")}.`, response, onDone);
+    onClose();
+    onDone();
+    return true;
+  });
+  return (
+    <Dialog title="Group tubes into products" onClose={onClose}>
+      <form class="form" onSubmit={grouping.submit} method="post">
+        <p>
+          Tubes with the same supplier and catalogue number become one product, so that they are counted
+          together.
+        </p>
+        <FormError of={grouping} />
+        <Loaded of={preview}>
+          {({ changes }) => {
+            const made = changes.filter(({ id }) => id === null);
+            const tubes = changes.length - made.length;
+            return tubes === 0 ? (
+              <p class="hint">You can change no tubes that have both and no product.</p>
+            ) : (
+              <>
+                <p>
+                  {pluralize(tubes, "tube")}, {pluralize(made.length, "new product")}:
+                </p>
+                <ul class="hint">
+                  {made.map(({ after }, i) => (
+                    <li key={i}>
+                      {[after?.name, after?.supplier, after?.catalogue_number].map(String).join(", ")}
+                    </li>
+                  ))}
+                </ul>
+                <div class="actions">
+                  <Button look="primary" type="submit" busy={grouping.busy}>
+                    Group {pluralize(tubes, "tube")}
+                  </Button>
+                </div>
+              </>
+            );
+          }}
+        </Loaded>
       </form>
     </Dialog>
   );

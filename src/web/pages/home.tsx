@@ -6,7 +6,7 @@ import { TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { EXPIRING, LOW, StockPanel } from "../inventory/dashboard.tsx";
+import { RunningOutPanel } from "../inventory/dashboard.tsx";
 import { RecentChanges } from "../inventory/recent-changes.tsx";
 import { definePage } from "../page.tsx";
 import { ResultList } from "../score/recent-results.tsx";
@@ -50,8 +50,7 @@ function Home() {
           {hasStock && (
             <div class="columns">
               {session && <RecentChanges />}
-              <StockPanel of={EXPIRING} />
-              <StockPanel of={LOW} />
+              <RunningOutPanel />
               <FindTube />
             </div>
           )}

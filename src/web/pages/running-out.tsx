@@ -10,7 +10,13 @@ import { type Column, Table } from "../components/table.tsx";
 import { download } from "../download.ts";
 import { formatCount, formatDay, pluralize } from "../format.tsx";
 import { formatConstant, pagePath } from "../inventory/declaration.ts";
-import { OrderDialog, type Ordered, OrderFiles, ReceiveDialog } from "../inventory/order-dialogs.tsx";
+import {
+  GroupDialog,
+  OrderDialog,
+  type Ordered,
+  OrderFiles,
+  ReceiveDialog,
+} from "../inventory/order-dialogs.tsx";
 import { formatMoney, formatTotal, type OrderLine, toOrderCsv } from "../inventory/order-text.ts";
 import { readList } from "../inventory/read-list.ts";
 import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/stock-left.tsx";
@@ -28,6 +34,8 @@ const TABS = [
 
 function RunningOutPage() {
   const [query] = useQuery();
+  const session = useSession();
+  const [isGrouping, setGrouping] = useState(false);
   const tab = query.get("show") ?? "";
   const found = useLoaded("running out", (signal) =>
     call("GET /api/v2/:list/running_out/", {
@@ -43,17 +51,21 @@ function RunningOutPage() {
       <PageHead
         title={value ? headline(value.total) : "Running out"}
         actions={
-          <Button
-            icon="download"
-            disabled={!value}
-            onClick={() => download("running-out.csv", toFile(value!))}
-          >
-            List
-          </Button>
+          <>
+            {session && <Button onClick={() => setGrouping(true)}>Group tubes</Button>}
+            <Button
+              icon="download"
+              disabled={!value}
+              onClick={() => download("running-out.csv", toFile(value!))}
+            >
+              List
+            </Button>
+          </>
         }
       >
         {value && value.total > 0 && <p>{summarize(value)}</p>}
       </PageHead>
+      {isGrouping && <GroupDialog onClose={() => setGrouping(false)} onDone={found.reload} />}
       <nav class="tabs" aria-label="Views">
         {TABS.map(([name, title], i) => (
           <a
