@@ -28,7 +28,7 @@ browserTest(
     await press(page, "button", "Import 60 records");
     await seeText(page, "60 added");
 
-    await follow(page, "Annotation types");
+    await follow(page, "Fields");
     await follow(page, "Add annotation type");
     await fill(page, "Name", "Resistance");
     await press(page, "radio", "Text free, or fixed choices");

@@ -13,8 +13,8 @@ test.each<[Partial<AuditEntry>, string, string | null]>([
     "eve failed to sign in",
     null,
   ],
-  [{ action: "service.start", actor: null }, "The system started the service", null],
-  [{ action: "backup.make", actor: null, detail: { name: "a.json" } }, "The system made backup", "a.json"],
+  [{ action: "service.start", actor: null }, "labd started the service", null],
+  [{ action: "backup.make", actor: null, detail: { name: "a.json" } }, "labd made backup", "a.json"],
   [{ action: "account.disable", detail: { username: "bob" } }, "ana disabled account", "bob"],
   [
     { action: "record.delete", subject: { kind: "consumable", id: "1" }, detail: { count: 1 } },

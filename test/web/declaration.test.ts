@@ -91,8 +91,8 @@ test("forms have all writable fields except fields that only clients use", () =>
 test.each([
   ["stocks/consumables", "/inventory/stocks-consumables", "Consumables", "consumable"],
   ["addresses", "/inventory/addresses", "Addresses", "address"],
-  ["vocabularies/categories", "/inventory/vocabularies-categories", "Vocabularies", "vocabulary"],
-  ["fieldmeta", "/inventory/fieldmeta", "Field metadata", "field metadata"],
+  ["vocabularies/categories", "/inventory/vocabularies-categories", "Choice lists", "choice list"],
+  ["fieldmeta", "/inventory/fieldmeta", "Meanings of fields", "meaning of a field"],
 ])("the list %s is at %s, titled %s, of %s records", (segment, path, title, singular) => {
   expect([pagePath(segment), listTitle(segment), listSingular(segment)]).toEqual([path, title, singular]);
   expect(pagePath(segment, "1")).toBe(`${path}/1`);

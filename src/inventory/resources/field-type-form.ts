@@ -16,7 +16,7 @@ const SHOWN: FieldForm["words"] = {
 /** The form of an annotation type or a custom property type: the name, the kind of value and its options. */
 export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   label: { label: "Name", hint: "Shown on forms and as a column, such as Host species." },
-  name: { label: "Name for programs", derivedFrom: "label" },
+  name: { label: "Name in the API", derivedFrom: "label" },
   type: {
     label: "Kind of value",
     cards: true,
@@ -24,7 +24,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
       TEXT: ["Text", "free, or fixed choices"],
       NUMBER: ["Number", "without a unit"],
       NUMBERUNIT: ["Amount", "a number with a unit"],
-      VOCABULARYTERM: ["Choice", "from a vocabulary"],
+      VOCABULARYTERM: ["Choice", "from a choice list"],
       DATE: ["Date", "a day"],
       BOOLEAN: ["Yes or no", "a check box"],
       OBJECT: ["Link", "to another record"],
@@ -41,7 +41,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
     when: only(false, "TEXT"),
   },
   cv_category: {
-    label: "Vocabulary",
+    label: "Choice list",
     hint: "The terms that people can choose.",
     when: only(true, "VOCABULARYTERM"),
   },

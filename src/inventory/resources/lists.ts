@@ -8,6 +8,8 @@ export interface ListInWords {
   model?: string;
   /** Heading of the overview under which it is; lists without one are for clients of LabID, or have pages of their own. */
   section?: "Stock" | "Supply" | "Locations" | "Projects" | "Metadata";
+  /** The list that pages show as another tab of this one. */
+  beside?: string;
   icon?: "flask-conical" | "test-tubes" | "microscope" | "map-pin" | "clipboard-check" | "tags";
   /** Field that names a record for people; by default `name`. */
   key?: string;
@@ -87,27 +89,42 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     section: "Projects",
     context: ["experiment__name"],
   },
-  annotationtypes: { title: "Annotation types", section: "Metadata", icon: "tags", withoutLabels: true },
-  custompropertytypes: {
-    title: "Custom property types",
+  annotationtypes: {
+    title: "Fields",
     section: "Metadata",
     icon: "tags",
+    beside: "custompropertytypes",
+    withoutLabels: true,
+  },
+  custompropertytypes: {
+    title: "Fields of one type",
+    one: "field of one type",
+    section: "Metadata",
+    icon: "tags",
+    beside: "annotationtypes",
     withoutLabels: true,
   },
   "vocabularies/categories": {
-    title: "Vocabularies",
+    title: "Choice lists",
     section: "Metadata",
+    beside: "vocabularies/terms",
     asked: ["name"],
     withoutLabels: true,
   },
   "vocabularies/terms": {
-    title: "Terms",
+    title: "Choices",
     section: "Metadata",
+    beside: "vocabularies/categories",
     context: ["category__name"],
     asked: ["name", "category"],
     withoutLabels: true,
   },
-  fieldmeta: { title: "Field metadata", section: "Metadata", withoutLabels: true },
+  fieldmeta: {
+    title: "Meanings of fields",
+    one: "meaning of a field",
+    section: "Metadata",
+    withoutLabels: true,
+  },
   views: { title: "Saved views", withoutLabels: true },
   users: { title: "Users", key: "username", context: ["full_name"] },
   groups: { title: "Groups" },

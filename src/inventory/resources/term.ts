@@ -19,7 +19,9 @@ export const term = ownedResource({
     }),
     label: text("Label; by default the name.", { folded: "label_fold", searchable: true }),
     description: prose("Definition.", { searchable: true }),
-    dbxref_id: text("Accession in an ontology, such as UO:0000016."),
+    dbxref_id: text("Accession in an ontology, such as UO:0000016.", {
+      form: { label: "Ontology accession" },
+    }),
     position: integer("Position in the category, from 0.", { form: { column: false } }),
   },
   rules(record) {

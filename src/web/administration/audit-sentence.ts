@@ -67,7 +67,7 @@ export function describeEntry(entry: AuditEntry): { who: string; did: string; na
   const name = nameIn(entry);
   const isOwnSession = entry.action === "sign_in" || entry.action === "sign_out";
   const refused = entry.action === "sign_in" ? "failed to sign in" : `was refused: ${didIn(entry)}`;
-  const who = entry.actor ?? (isOwnSession ? name : null) ?? "The system";
+  const who = entry.actor ?? (isOwnSession ? name : null) ?? "labd";
   return { who, did: entry.outcome === "done" ? didIn(entry) : refused, name: isOwnSession ? null : name };
 }
 

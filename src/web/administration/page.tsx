@@ -19,13 +19,13 @@ const SECTIONS = {
   health: "Health",
   users: "People",
   tokens: "Tokens",
+  audit: "Audit log",
+  backups: "Backups",
   corpora: "Corpora",
   "motif-classes": "Motif classes",
   features: "Features",
   jobs: "Jobs",
   farm: "Farm",
-  backups: "Backups",
-  audit: "Audit log",
 } as const;
 type Section = keyof typeof SECTIONS;
 

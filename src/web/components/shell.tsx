@@ -57,7 +57,8 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
   {
     title: "Setup",
     links: [
-      { name: "Annotation types", path: "/inventory/annotationtypes", icon: "tags" },
+      { name: "Fields", path: "/inventory/annotationtypes", icon: "tags" },
+      { name: "Choice lists", path: "/inventory/vocabularies-categories", icon: "list-checks" },
       { name: "Administration", path: "/administration", icon: "settings", adminOnly: true },
     ],
   },
@@ -91,6 +92,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/inventory/equipment": "/inventory/storage",
   "/inventory/places": "/inventory/storage",
   "/inventory/build": "/inventory/storage",
+  "/inventory/custompropertytypes": "/inventory/annotationtypes",
+  "/inventory/fieldmeta": "/inventory/annotationtypes",
+  "/inventory/vocabularies-terms": "/inventory/vocabularies-categories",
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
@@ -151,7 +155,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
           <Brand />
           <SearchButton />
           <div class="topbar-end">
-            <LinkButton look="quiet" icon="book-open" aria-label="Help" href={href("/help")} />
+            <LinkButton look="quiet" icon="book-open" aria-label="Help" href={href(findHelp(path))} />
             <LinkButton
               look="quiet"
               icon="scan-line"
@@ -197,6 +201,41 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
     </>
   );
 }
+
+/** Chapters of the help by the beginning of a page's path: the first that fits. */
+const HELP: readonly [path: string, chapter: string][] = [
+  ["/inventory/import", "lab-manager#import-and-export"],
+  ["/inventory/labels", "lab-manager#labels"],
+  ["/inventory/stocktake", "lab-manager#stocktakes"],
+  ["/inventory/offline", "lab-manager#phones-and-work-without-a-network"],
+  ["/inventory/scan", "lab-manager#phones-and-work-without-a-network"],
+  ["/inventory/storage", "lab-manager#boxes-and-positions"],
+  ["/inventory/locations", "lab-manager#boxes-and-positions"],
+  ["/inventory/running-out", "lab-manager#stock"],
+  ["/inventory/stocks", "lab-manager#stock"],
+  ["/inventory/annotationtypes", "lab-manager#describe-records"],
+  ["/inventory/custompropertytypes", "lab-manager#describe-records"],
+  ["/inventory/vocabularies", "lab-manager#describe-records"],
+  ["/inventory", "lab-manager"],
+  ["/search", "lab-manager#find-things"],
+  ["/administration/audit", "administrator#audit-log"],
+  ["/administration/backups", "administrator#back-up-and-restore"],
+  ["/administration/farm", "farm"],
+  ["/administration/features", "features"],
+  ["/administration/motif-classes", "motif-classes"],
+  ["/administration/corpora", "biologist#get-the-data"],
+  ["/administration", "administrator#administration-pages"],
+  ["/classes", "motif-classes"],
+  ["/scan", "biologist#scan-for-all-motif-classes"],
+  ["/proteome", "biologist#search-a-whole-proteome"],
+  ["/batch", "biologist#many-proteins"],
+  ["/score/", "biologist#reading-a-result"],
+  ["/docs", "rest"],
+];
+
+/** The chapter of the help about a page. */
+const findHelp = (path: string): string =>
+  `/help/${HELP.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "biologist"}`;
 
 const Brand = () => (
   <a class="brand" href={href("/")} aria-label="labd, home">

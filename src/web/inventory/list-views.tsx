@@ -10,6 +10,7 @@ import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
+import { LISTS, listTitle } from "../../inventory/resources/lists.ts";
 import { type Declaration, pagePath } from "./declaration.ts";
 import { parseFilters, viewQuery } from "./list-address.ts";
 import { STOCK_VIEWS } from "../../inventory/resources/stock-views.ts";
@@ -82,12 +83,18 @@ export function ViewTabs({ of }: { of: Declaration }) {
     viewQuery(new URLSearchParams(query)) === current;
   const shown = views.value?.find(isShown);
   const own = stockViews(of, session !== null);
+  const { beside } = LISTS[of.name] ?? {};
   return (
     <nav class="tabs" aria-label="Views">
       <ViewTab of={of} query="" name="All" isCurrent={current === ""} isCounted />
       {own.map((view) => (
         <ViewTab key={view.name} of={of} {...view} isCurrent={isShown(view)} isCounted />
       ))}
+      {beside && (
+        <a class="tab" href={href(pagePath(beside))}>
+          {listTitle(beside)}
+        </a>
+      )}
       {views.value?.map((view, i) => (
         <ViewTab
           key={view.id}

@@ -8,22 +8,95 @@ import { KeyValues, Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { capitalized, formatCount, Time } from "../format.tsx";
 import { declaration, pagePath } from "../inventory/declaration.ts";
+import type { User } from "../administration/people.ts";
+import { readList } from "../inventory/read-list.ts";
 import { readName } from "../inventory/record.tsx";
+import type { SetQuery } from "../page.tsx";
 import { type Answer, call } from "../request.ts";
 
 type AuditLog = Answer<"GET /api/admin/audit/">;
 
 const PATH = "/api/admin/audit/";
-const FIELD = { literal: true, optional: "unmarked" } as const;
-const FIELDS = [
-  { ...FIELD, name: "actor", label: "User" },
-  { ...FIELD, name: "action", label: "Action", placeholder: "sign_in" },
-  { ...FIELD, name: "since", label: "From", placeholder: "2026-11-01" },
-  { ...FIELD, name: "until", label: "Before" },
-] as const;
+const NAMES = ["actor", "action", "since", "until"] as const;
+type Filter = Record<(typeof NAMES)[number], string>;
+
+/** Actions, or groups of them, in words. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  sign_in: "Sign in",
+  sign_out: "Sign out",
+  session: "Sessions",
+  account: "Accounts",
+  second_factor: "Second factors",
+  link: "Sign-in links",
+  token: "Tokens",
+  group: "Groups",
+  membership: "Members of groups",
+  permission: "Permissions",
+  record: "Records",
+  webhook: "Webhooks",
+  job: "Jobs",
+  task: "Tasks",
+  corpus: "Corpora",
+  proteome: "Families",
+  features: "Features",
+  motif_classes: "Motif classes",
+  backup: "Backups",
+  service: "Starts and stops",
+};
 
 const readFilter = (query: URLSearchParams) =>
-  Object.fromEntries(FIELDS.map(({ name }) => [name, query.get(name) ?? ""]));
+  Object.fromEntries(NAMES.map((name) => [name, query.get(name) ?? ""])) as Filter;
+
+/** Choices of a filter, with the one in force where it is not among them. */
+function listChoices(found: readonly (readonly [value: string, name: string])[], current: string) {
+  const isKnown = current === "" || found.some(([value]) => value === current);
+  const all = [["", "All"] as const, ...found, ...(isKnown ? [] : [[current, current] as const])];
+  return all.map(([value, name]) => ({ value, name }));
+}
+
+function FilterForm({ query, setQuery }: { query: URLSearchParams; setQuery: SetQuery }) {
+  const filter = readFilter(query);
+  const { value: people } = useLoaded("people", (signal) =>
+    readList<User>("users", { page_size: "1000" }, signal),
+  );
+  const names = (people?.results ?? []).map(
+    ({ username, full_name }) => [username, full_name || username] as const,
+  );
+  const optional = { optional: "unmarked" } as const;
+  return (
+    <Form<Filter>
+      key={JSON.stringify(filter)}
+      inline
+      look="plain"
+      submit="Filter"
+      initial={filter}
+      onSubmit={async (values) => setQuery({ ...values, before: null })}
+      fields={[
+        {
+          ...optional,
+          kind: "select",
+          name: "actor",
+          label: "Person",
+          choices: listChoices(names, filter.actor),
+        },
+        {
+          ...optional,
+          kind: "select",
+          name: "action",
+          label: "Action",
+          choices: listChoices(Object.entries(ACTIONS), filter.action),
+        },
+        { ...optional, type: "date", name: "since", label: "From" },
+        { ...optional, type: "date", name: "until", label: "Before" },
+      ]}
+      extra={
+        <LinkButton icon="download" href={href(PATH, { ...filter, format: "jsonl" })} download="audit.jsonl">
+          Export
+        </LinkButton>
+      }
+    />
+  );
+}
 
 /** The page before which entries end, of the next page. */
 const olderThan = ({ next }: AuditLog): string | null =>
@@ -90,25 +163,7 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
   rowKey: ({ seq }) => seq,
   rowName: ({ action }) => action,
   empty: { title: "No matching entries", text: "Remove a part of the filter." },
-  filter: ({ query, setQuery }) => (
-    <Form
-      inline
-      look="plain"
-      submit="Filter"
-      initial={readFilter(query)}
-      onSubmit={async (values) => setQuery({ ...values, before: null })}
-      fields={FIELDS}
-      extra={
-        <LinkButton
-          icon="download"
-          href={href(PATH, { ...readFilter(query), format: "jsonl" })}
-          download="audit.jsonl"
-        >
-          Export
-        </LinkButton>
-      }
-    />
-  ),
+  filter: ({ query, setQuery }) => <FilterForm query={query} setQuery={setQuery} />,
   columns: [
     { name: "time", title: "Time", phone: "end", cell: ({ time }) => <Time at={time} /> },
     { name: "event", title: "Event", heading: true, cell: (entry) => <Sentence {...entry} /> },
