@@ -1,3 +1,4 @@
+import { addCommonUnits } from "./common-units.ts";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { administrationRoutes } from "../operations/administration/administration-routes.ts";
@@ -149,6 +150,7 @@ async function openData(config: Config, log: Log, clock: Clock): Promise<Databas
   requireWritable(database);
   if (checkpoints && isReplicated(database)) log.problem("litestream is not set", { see: "labd doctor" });
   if (saved) getAuditLog(database, clock).record(saved);
+  await addCommonUnits(database, clock);
   return database;
 }
 

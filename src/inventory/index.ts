@@ -16,9 +16,9 @@ export type { ImportReport } from "./imports/import-report.ts";
 export { Imports } from "./imports/imports.ts";
 export { importTasks } from "./imports/import-tasks.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
-export { formatAmount } from "./model/unit.ts";
+export { formatAmount, UNITS } from "./model/unit.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
-export type { InventorySample } from "./records/sample.ts";
+export type { InventorySample, RecordSample } from "./records/sample.ts";
 
 /** Explains a compiled resource to people: fields with columns, parameters, SQL of a plain list. */
 export const explain = (resource: RoutedResource): string => explainIn(DECLARED, resource);

@@ -25,6 +25,7 @@ export function Totals(props: {
 }) {
   const { report, onImport, onDownload } = props;
   const { created, updated, unchanged, waiting, skipped } = report;
+  const made = describeMade(report);
   const good = created + updated;
   const bad = report.preview.filter(({ outcome }) => outcome === "waiting");
   return (
@@ -38,6 +39,7 @@ export function Totals(props: {
             words={updated === 1 ? "changes an existing record" : "change existing records"}
           />
         )}
+        {made && <li class="muted">{made}</li>}
         {unchanged > 0 && <Total outcome="unchanged" count={unchanged} words="unchanged" />}
         {skipped > 0 && <Total outcome="skipped" count={skipped} words="skipped" />}
         {waiting > 0 && (
@@ -60,6 +62,15 @@ export function Totals(props: {
       </div>
     </section>
   );
+}
+
+/** `1 new location, 2 new units`; empty if there are none. */
+function describeMade({ locations_made, units_made }: Report): string {
+  const made = [
+    locations_made > 0 && pluralize(locations_made, "new location"),
+    units_made > 0 && pluralize(units_made, "new unit"),
+  ];
+  return made.filter(Boolean).join(", ");
 }
 
 const Total = (props: { outcome: Row["outcome"]; count: number; words: string }) => (
