@@ -225,3 +225,54 @@ describe("as_of", () => {
     expect((await lab.ask("GET", "locations/?as_of=1999-01-01")).body.total).toBe(0);
   });
 });
+
+describe("restoring a version", () => {
+  const annotate = (path: string, value: string | null) => send("PATCH", path, { annotations__genus: value });
+  const genus = async (path: string) => (await get(`${path}?fields=annotations__genus,label`)).body;
+
+  test("restores its metadata, and the state that a batch left", async () => {
+    await send("POST", "annotationtypes/", { name: "genus", type: "TEXT", public: true }, "admin");
+    await send(
+      "POST",
+      "annotationtypes/",
+      { name: "hidden", type: "TEXT", owner: "admin", owned_by: "SYSTEM_GROUP" },
+      "admin",
+    );
+    const path = `locations/${await add("one")}/`;
+    const first = await annotate(path, "Mus");
+    await send("PATCH", path, { label: "two" });
+    const second = await annotate(path, "Rattus");
+    await annotate(path, null);
+    await send("POST", `${path}annotations/`, { annotation_type_id: "hidden", value: "kept" }, "admin");
+    expect((await send("POST", `${path}restore/`, { version: 1 })).status).toBe(200);
+    expect(await genus(path)).toMatchObject({ label: "one", annotations__genus: "Mus" });
+    const back = await send("POST", `${path}restore/`, { batch: second.headers.get("batch-id") });
+    expect(back.status).toBe(200);
+    expect(await genus(path)).toMatchObject({ label: "two", annotations__genus: "Rattus" });
+    await send("POST", `batches/${back.headers.get("batch-id")}/undo/`, {});
+    expect(await genus(path)).toMatchObject({ label: "one", annotations__genus: "Mus" });
+    const hidden = await lab.ask("GET", `${path}?fields=annotations__hidden`, { as: "admin" });
+    expect(hidden.body).toMatchObject({ annotations__hidden: "kept" });
+    for (const batch of ["no-such-batch", crypto.randomUUID()])
+      expect((await send("POST", `${path}restore/`, { batch })).status).toBe(404);
+    const other = await add("other");
+    expect(
+      (await send("POST", `locations/${other}/restore/`, { batch: first.headers.get("batch-id") })).status,
+    ).toBe(404);
+  });
+
+  test("batches of one record are found by its id, by those who may view it", async () => {
+    const id = await add("Alone");
+    await send("PATCH", `locations/${id}/`, { label: "Together" });
+    await add("Another");
+    const query = `batches/?resource=locations&record=${id}`;
+    const { body } = await get(query);
+    expect(body.total).toBe(2);
+    expect(body.results).toMatchObject([
+      { sentence: expect.stringContaining("renamed Alone"), cannot_undo: null },
+      {},
+    ]);
+    expect((await get(query, "bob")).status).toBe(404);
+    expect((await get(`batches/?record=${id}`)).status).toBe(400);
+  });
+});

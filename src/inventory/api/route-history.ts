@@ -2,21 +2,21 @@ import { type TSchema, Type } from "typebox";
 import { type Json, type JsonObject, KINDS } from "../model/field.ts";
 import { parameterProblem, parseSince } from "../model/filter.ts";
 import { LIMITS } from "../model/limits.ts";
-import { invalidPage, LIST_PARAMETERS, parseSize } from "../model/listing.ts";
-import { pageCount, pageInfo } from "../model/page.ts";
+import { LIST_PARAMETERS, parseSize } from "../model/listing.ts";
 import type { Resource } from "../model/resource.ts";
 import { inQuery } from "../model/list-parameters.ts";
 import { type JsonRecord, recordAnswer } from "../model/record-schema.ts";
 import { makeNouns } from "../model/schema.ts";
 import { nullable } from "../../platform/schema.ts";
 import { isShown } from "../model/stored-record.ts";
-import type { Batch, HistoryPage } from "../records/history.ts";
+import type { Batch, BatchFilter } from "../records/history.ts";
 import { forbidden } from "../records/rights.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, withIdempotencyKey, writeBatch } from "./batch.ts";
-import { type Call, findAny, requestUrl, noContent, notFound, respondJson, withParameter } from "./call.ts";
+import { type Call, findAny, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { isLargeBatch } from "./heavy-request.ts";
+import { paged } from "./history-page.ts";
 import { inList } from "./mount-operations.ts";
 import { DRY_RUN, type Filters, IF_MATCH, PAGE_FORMAT, PAGING, SEVERAL } from "./parameters.ts";
 import { type Content, operation, type Parameters } from "../../platform/operation.ts";
@@ -40,6 +40,7 @@ import {
 const ORIGIN = {
   at: INSTANT,
   user: TEXT,
+  full_name: TEXT,
   token: nullable(
     Type.Object({ name: TEXT, prefix: TEXT }, { description: "The API token, if one was used." }),
   ),
@@ -68,8 +69,11 @@ const HISTORY_FIELD = {
 const RESTORE = Type.Object(
   {
     version: Type.Optional(
-      nullable(COUNT, { description: "A version to restore; without it, the deleted record is restored." }),
+      nullable(COUNT, {
+        description: "A version to restore, with its metadata; without it, the deleted record is restored.",
+      }),
     ),
+    batch: Type.Optional(Type.String({ description: "Restore the state that this batch left." })),
   },
   { $id: "Restoration", additionalProperties: false },
 );
@@ -192,7 +196,12 @@ const restoreOperation = <const Path extends `/${string}`, Restored extends TSch
         work(writer) {
           const rid = find(call, params as Record<string, string>);
           checkVersion(call, Number(writer.current(resource, rid).version));
-          call.store.undo.restore(resource, rid, body.version ?? undefined, call.actor);
+          call.store.undo.restore(
+            resource,
+            rid,
+            body.batch?.toLowerCase() ?? body.version ?? undefined,
+            call.actor,
+          );
           return rid;
         },
         respond: (rid) => show(call, rid, params as Record<string, string>),
@@ -220,6 +229,30 @@ const purgeOperation = <const Path extends `/${string}`>(
       }),
   });
 
+/** @throws Problem invalid_request, or not_found for a record that the caller may not view */
+function parseBatchFilter(
+  call: Call,
+  {
+    user,
+    kind,
+    since,
+    resource,
+    record,
+  }: Partial<Record<"user" | "kind" | "since" | "resource" | "record", string>>,
+): BatchFilter {
+  const of = RESOURCES.find(({ segment }) => segment === resource);
+  if (record !== undefined && of === undefined)
+    throw parameterProblem("record", "Give resource, too: the list of the record.");
+  return {
+    user,
+    kind,
+    since: since === undefined ? undefined : parseSince("since", since),
+    ...(of && record !== undefined
+      ? { record: { kind: of.name, rid: findAny(call, of, record) } }
+      : { resource: of?.name }),
+  };
+}
+
 function batchOperations() {
   return [
     operation("GET /api/v2/batches/", {
@@ -237,6 +270,7 @@ function batchOperations() {
             { description: "Segment of a list: only batches that changed its records." },
           ),
         ),
+        record: optional("Id of a record of `resource`: only batches that changed this record."),
         page: Type.Optional(TEXT),
         page_size: Type.Optional(TEXT),
         format: Type.Optional(TEXT),
@@ -245,13 +279,8 @@ function batchOperations() {
       returns: pageSchema(BATCH_SUMMARY),
       formats: HTML,
       heavy: true,
-      run({ query: { user, kind, since, resource } }, call: Call) {
-        const filter = {
-          user,
-          kind,
-          since: since === undefined ? undefined : parseSince("since", since),
-          resource: RESOURCES.find(({ segment }) => segment === resource)?.name,
-        };
+      run({ query }, call: Call) {
+        const filter = parseBatchFilter(call, query);
         return paged(call, (limit, offset) => {
           const { total, batches } = call.store.history.batches(call.actor, filter, limit, offset);
           return { total, results: batches.map((batch) => shownBatch(call, batch)) };
@@ -390,27 +419,3 @@ export const membershipHistoryOperation = (kind: "user" | "group", find: (name: 
       );
     },
   });
-
-const TOO_LONG = `max returns at most ${LIMITS.rows.max} entries of a history. Request pages: page_size=${LIMITS.rows.max}&page=1.`;
-
-function paged(
-  call: Call,
-  read: (limit: number, offset: number) => HistoryPage,
-  before: { [name: string]: Json } = {},
-): Response {
-  const { searchParams } = call.url;
-  const size = parseSize(searchParams.get("page_size"));
-  const given = searchParams.get("page") ?? "1";
-  if (!/^[1-9]\d{0,9}$/.test(given)) throw invalidPage();
-  const current = Number(given);
-  const { total, results } = call.store.statements.reading(() =>
-    size === "max" ? read(LIMITS.rows.max, 0) : read(size, (current - 1) * size),
-  );
-  if (size === "max" && total > LIMITS.rows.max) throw parameterProblem("page_size", TOO_LONG);
-  if (current > pageCount(total, size)) throw invalidPage();
-  return showValue(call, {
-    ...before,
-    ...pageInfo(requestUrl(call), searchParams, current, total, size),
-    results,
-  });
-}

@@ -14,6 +14,7 @@ import {
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
 import { type BatchFacts, batchSentence } from "./batch-sentence.ts";
+import { batchesOf, findUndo } from "./past-version.ts";
 import type { Statements } from "./statements.ts";
 import { couldViewThen, type PastState } from "../model/visible-then.ts";
 
@@ -51,6 +52,8 @@ export interface BatchFilter {
   since?: number | undefined;
   /** Name of a resource whose records or sub-resources the batch changed. */
   resource?: string | undefined;
+  /** A record that the batch changed, or a sub-resource of it. */
+  record?: { kind: string; rid: number } | undefined;
 }
 
 interface BatchPage {
@@ -138,11 +141,13 @@ export class History {
     return this.#page(clause("c.batch = ?", [row]), "c.seq", actor, limit, offset);
   }
 
-  /** The record as it was in a version; undefined if there is none. */
-  version(resource: Resource, rid: number, version: number, actor: Actor): StoredRecord | undefined {
-    const { name } = resource;
-    const named = clause("c.object_kind = ? AND c.object_rid = ? AND c.version = ?", [name, rid, version]);
-    const [row] = this.#visibleRows(named, actor, { text: " ORDER BY c.seq DESC LIMIT 1", args: [] });
+  /** The record as a change left it; undefined if the actor could not view it then. */
+  after(seq: number, resource: Resource, rid: number, actor: Actor): StoredRecord | undefined {
+    const last = clause(
+      "c.seq = (SELECT max(seq) FROM record_change WHERE object_kind = ? AND object_rid = ? AND seq <= ?)",
+      [resource.name, rid, seq],
+    );
+    const [row] = this.#visibleRows(last, actor);
     return row && this.#parseChange(row).after;
   }
 
@@ -169,7 +174,7 @@ export class History {
 
   /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
   batches(actor: Actor, filter: BatchFilter, limit: number, offset: number): BatchPage {
-    const { user, kind, since, resource } = filter;
+    const { user, kind, since, resource, record } = filter;
     const of = clause("? IN (c.object_kind, c.host_kind)", [resource ?? null]);
     const seen = join("and", [
       clause("c.batch = b.rid"),
@@ -180,6 +185,7 @@ export class History {
       ...(user === undefined ? [] : [clause("u.username = ?", [user])]),
       ...(kind === undefined ? [] : [clause("b.kind = ?", [kind])]),
       ...(since === undefined ? [] : [clause("b.at >= ?", [since])]),
+      ...(record === undefined ? [] : [batchesOf(record)]),
       actor.superuser && resource === undefined
         ? clause("1")
         : clause(`EXISTS (SELECT 1 FROM record_change AS c WHERE ${seen.text})`, seen.args),
@@ -394,7 +400,7 @@ export class History {
       changes[segment] = (changes[segment] ?? 0) + Number(changed);
     }
     const visibleCount = Object.values(changes).reduce((a, b) => a + b, 0);
-    const undoneBy = this.#undoneBy(row.rid);
+    const undoneBy = findUndo(this.statements, row.rid);
     const by = row.full_name === "" ? row.username : row.full_name;
     const shown = {
       id: row.batch_id,
@@ -452,17 +458,6 @@ export class History {
     const did = batchSentence(undone, this.statements, viewer);
     return `${Number(undos) % 2 === 1 ? "undid" : "repeated"}: ${did}`;
   }
-
-  /** Id of the batch that undid this one, unless that was undone, too. */
-  #undoneBy(batch: Stored): Stored {
-    const last = "(SELECT max(rid) FROM record_batch WHERE undoes = chain.rid)";
-    // This batch, the one that undid it last, the one that undid that last, and so on, ends with null.
-    const text =
-      `WITH RECURSIVE chain (rid, undos) AS (SELECT ?1, 0 UNION ALL SELECT ${last}, undos + 1 FROM chain WHERE rid IS NOT NULL)` +
-      " SELECT max(undos) - 1 AS undos, (SELECT id FROM record_batch WHERE undoes = ?1 ORDER BY rid DESC LIMIT 1) AS id FROM chain";
-    const { undos, id } = this.statements.get({ text, args: [batch] })!;
-    return Number(undos) % 2 === 1 ? id : null;
-  }
 }
 
 /** Author and time of a write. The token is named only to its owner and to administrators. */
@@ -471,6 +466,8 @@ function author(row: Row, actor: Actor): JsonObject {
   return {
     at: printInstant(Number(row.at)),
     user: row.username,
+    // As in lists of people, only for signed-in callers.
+    full_name: actor.user === null ? "" : row.full_name,
     token: mine && row.token_prefix !== null ? { name: row.token_name, prefix: row.token_prefix } : null,
   };
 }

@@ -112,13 +112,10 @@ export class Store {
       clock,
       journal: this.#journal,
     });
-    this.undo = new Undo(
-      this.#writer,
-      this.history,
-      this.uniformUpdates,
-      this.uniformAnnotations,
-      this.statements,
-    );
+    this.undo = new Undo(this.#writer, this.history, this.uniformUpdates, this.uniformAnnotations, {
+      statements: this.statements,
+      resources: this.resources,
+    });
     this.#queue = new WriteQueue(statements, getWriteLock(database), () => this.reader.forget());
   }
 

@@ -1,14 +1,18 @@
 import { type Actor, hasStock } from "../model/access.ts";
-import type { Resource } from "../model/resource.ts";
+import { ALIVE } from "../model/condition.ts";
+import { selectVisible } from "../model/plan.ts";
+import { isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { changedFields, storedStatement, type StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
 import type { Batch, Change, History } from "./history.ts";
+import { findLastChange, type PastVersion, readPartsAfter } from "./past-version.ts";
 import { Problem } from "../../problem.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import type { Right } from "./rights.ts";
 import type { Statements } from "./statements.ts";
 import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
 import { USED_FIELDS } from "../resources/stock.ts";
@@ -19,6 +23,9 @@ const DELETION = new Set(["deleted", "deleted_date", "deleted_by"]);
 /** Changes of a batch that are examined to tell whether it can be undone. */
 const CHECK_SIZE = 50;
 
+/** Resources of the types of metadata. */
+const TYPES = ["annotation_type", "custom_property_type"];
+
 /** Restores earlier states, each within a batch that the caller opens. All throw a Problem. */
 export class Undo {
   constructor(
@@ -26,8 +33,12 @@ export class Undo {
     private readonly history: History,
     private readonly updates: UniformUpdates,
     private readonly annotations: UniformAnnotations,
-    private readonly statements: Statements,
+    private readonly read: { statements: Statements; resources: Resources },
   ) {}
+
+  get #statements(): Statements {
+    return this.read.statements;
+  }
 
   /**
    * Undoes a batch completely or not at all: deletes created records, restores deleted ones, and sets former values. A
@@ -46,7 +57,7 @@ export class Undo {
 
   #isAuthor(row: number, actor: Actor): boolean {
     const text = "SELECT 1 FROM record_batch WHERE rid = ? AND user_rid = ?";
-    return this.statements.get({ text, args: [row, actor.user] }) !== null;
+    return this.#statements.get({ text, args: [row, actor.user] }) !== null;
   }
 
   #undoRecords(records: readonly Change[][], force: boolean, isOwn: boolean, actor: Actor): void {
@@ -104,21 +115,56 @@ export class Undo {
 
   /** The stored record; empty if it no longer exists, such as a right whose group was deleted. */
   #stored([{ resource, rid }]: readonly Change[]): StoredRecord {
-    return this.statements.get({ text: storedStatement(resource), args: [rid] }) ?? {};
+    return this.#statements.get({ text: storedStatement(resource), args: [rid] }) ?? {};
   }
 
   /**
-   * Gives a record the values of a version, and restores it if it is deleted; without a version also if its slot is no
-   * longer free, or if the actor may no longer use its location: then it has none.
+   * Gives a record the values and the metadata of a version, and restores it if it is deleted; without a version also
+   * if its slot is no longer free, or if the actor may no longer use its location: then it has none.
    */
-  restore(resource: Resource, rid: number, version: number | undefined, actor: Actor): void {
+  restore(resource: Resource, rid: number, version: PastVersion | undefined, actor: Actor): void {
+    const last = version === undefined ? undefined : findLastChange(this.#statements, resource, rid, version);
     const values =
       version === undefined
         ? this.#withoutSlot(resource, rid, actor)
-        : this.history.version(resource, rid, version, actor);
+        : last && this.history.after(last, resource, rid, actor);
     if (!values) throw new Problem("not_found", `There is no version ${version} of this record.`);
     this.writer.restoreValues(resource, rid, values, actor);
     this.writer.verify(resource, rid, actor);
+    if (last !== undefined && isGuarded(resource)) this.#restoreMetadata(last, resource, rid, actor);
+  }
+
+  /** Metadata of types that the actor may not view stays. */
+  #restoreMetadata(last: number, resource: Resource, rid: number, actor: Actor): void {
+    const { annotation } = SUB_RESOURCES;
+    const viewed = new Set(TYPES.flatMap((name) => this.#visibleTypes(name, actor)));
+    const then = readPartsAfter(this.#statements, last, annotation, [resource, rid]);
+    const text =
+      "SELECT rid, deleted, annotation_type, value FROM annotation WHERE object_kind = ? AND object_rid = ?";
+    const differing = this.#statements.all({ text, args: [resource.name, rid] }).filter((now) => {
+      const was = then.get(Number(now.rid));
+      const isSame =
+        was && was.deleted === 0 ? now.deleted === 0 && was.value === now.value : now.deleted === 1;
+      return !isSame && viewed.has(Number(now.annotation_type));
+    });
+    const isLive = (part: number): boolean => then.get(part)?.deleted === 0;
+    // First, as a type may have one value only.
+    for (const { rid: part } of differing)
+      if (!isLive(Number(part))) this.writer.markDeleted(annotation, Number(part), actor);
+    for (const { rid: part } of differing) {
+      if (!isLive(Number(part))) continue;
+      this.writer.restoreValues(annotation, Number(part), then.get(Number(part))!, actor);
+      this.writer.verify(annotation, Number(part), actor);
+    }
+  }
+
+  #visibleTypes(name: string, actor: Actor): number[] {
+    const viewer = { resources: this.read.resources, actor };
+    return [
+      ...this.#statements.numbers(
+        selectVisible(viewer, this.read.resources.get(name)!, "t.rid AS rid", ALIVE),
+      ),
+    ];
   }
 
   #withoutSlot(resource: Resource, rid: number, actor: Actor): StoredRecord {
@@ -128,7 +174,7 @@ export class Undo {
     const values: StoredRecord = Object.fromEntries(lost.map((name) => [name, null]));
     if (!hasPosition(resource) || record.position === "") return values;
     const keepsLocation =
-      lost.length === 0 && isFree(this.statements, Number(record.location), String(record.position));
+      lost.length === 0 && isFree(this.#statements, Number(record.location), String(record.position));
     return keepsLocation ? values : { ...values, position: "" };
   }
 

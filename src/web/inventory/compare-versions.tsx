@@ -29,20 +29,26 @@ interface Version {
   name: string;
 }
 
-/** States of a record and its metadata, the latest first; each was left by one batch. */
+/** States of a record and its metadata, the latest first; each was left by one batch, and has a number of its own. */
 export function listVersions(
   { name: list }: Pick<Declaration, "name">,
   changes: readonly Change[],
 ): Version[] {
-  let version = 0;
-  const versions = changes.toReversed().flatMap((change): Version[] => {
-    const { resource, batch, at, user } = change;
-    if (resource === list) version = change.version;
-    else if (resource !== "annotations") return [];
-    return version === 0 ? [] : [{ batch, version, name: `Version ${version}, ${formatTime(at)}, ${user}` }];
-  });
+  const own = changes.toReversed();
+  // Metadata belongs to the first version of which the record is known.
+  const first = own.findIndex(({ resource }) => resource === list);
+  const states = own
+    .slice(Math.max(0, first))
+    .filter(({ resource }) => first >= 0 && (resource === list || resource === "annotations"));
   // The last change of a batch has its final values.
-  return versions.filter(({ batch }, i) => batch !== versions[i + 1]?.batch).toReversed();
+  const last = states.filter(({ batch }, i) => batch !== states[i + 1]?.batch);
+  const start = states[0]?.version ?? 1;
+  return last
+    .map(({ batch, at, user, full_name }, i) => {
+      const version = start + i;
+      return { batch, version, name: `Version ${version}, ${formatTime(at)}, ${full_name || user}` };
+    })
+    .toReversed();
 }
 
 interface CompareProps {
@@ -67,14 +73,14 @@ export function CompareDialog(props: CompareProps) {
     name: i === 0 ? `${name} (now)` : name,
   }));
   const { version } = versions.find(({ batch }) => batch === older)!;
-  const canRestore = row.mayChange && version !== row.version;
+  const canRestore = row.mayChange && older !== versions[0].batch;
   const restore = (): Promise<void> =>
     write(
       () =>
         callForResponse("POST /api/v2/:list/:id/restore/", {
           params: { list: of.name, id: row.id },
           query: WHOLE,
-          body: { version },
+          body: { batch: older },
         }),
       `Restored version ${version}.`,
       onUndone,
@@ -97,7 +103,7 @@ export function CompareDialog(props: CompareProps) {
       <Loaded of={compared}>{([from, to]) => <Differences of={of} from={from} to={to} />}</Loaded>
       {canRestore && (
         <p class="hint">
-          Restoring changes the fields back, and leaves metadata, notes and files as they are.
+          Restoring changes fields and metadata back, and leaves notes and files as they are.
         </p>
       )}
     </Dialog>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Change as RecordedChange } from "../../inventory/api/route-history.ts";
 import { Button } from "../components/button.tsx";
@@ -16,6 +17,9 @@ import {
 import { levelName } from "./sharing.tsx";
 import { formatText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
 import { readHistory } from "./read-list.ts";
+import { undo } from "./write-record.ts";
+import { useRecentChanges } from "./recent-changes.tsx";
+import { useSession } from "../session.ts";
 
 type Values = Record<string, RecordValue>;
 export type Change = RecordedChange & { before: Values | null; after: Values | null };
@@ -55,6 +59,15 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
     readHistory(of.name, row.id, { page_size: size }, signal),
   );
   const { total = 0, results = [] } = history.value ?? {};
+  const batches = useRecentChanges(
+    useSession() ? { resource: of.name, record: row.id, page_size: String(shown) } : null,
+    `${row.version} ${revision}`,
+  );
+  const undoable = new Map(
+    (batches.value?.results ?? [])
+      .filter(({ cannot_undo }) => cannot_undo === null)
+      .map(({ id, sentence }) => [id, sentence]),
+  );
   const versions = listVersions(of, results);
   const showMore = (): void => {
     setShown(results.length);
@@ -78,12 +91,26 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
             <ol class="timeline" reversed>
               {withStates(results, row)
                 .slice(0, shown)
-                .map((change) => (
+                .map((change, i, all) => (
                   <li key={change.cursor}>
                     <Entry of={of} change={change} />
                     <p class="muted">
-                      {change.user}, <Time at={change.at} />
+                      {change.full_name || change.user}, <Time at={change.at} />
                       {change.token && `, token ${change.token.name}`}
+                      {undoable.has(change.batch) && change.batch !== all[i - 1]?.batch && (
+                        <>
+                          {" "}
+                          <Button
+                            look="quiet"
+                            small
+                            icon="undo-2"
+                            aria-label={`Undo: ${undoable.get(change.batch)}`}
+                            onClick={() => void undo(change.batch, onUndone)}
+                          >
+                            Undo
+                          </Button>
+                        </>
+                      )}
                     </p>
                   </li>
                 ))}
@@ -153,17 +180,34 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
       {"taken_out_by" in after && <p>{after.taken_out_by === null ? "Put back" : "Taken out"}</p>}
       {names.map((name) => (
-        <p key={name}>
-          {of.fields[name]?.label ?? name}:{" "}
-          <del>
-            <Amount of={of} name={name} values={was} />
-          </del>{" "}
-          <ins>
-            <Amount of={of} name={name} values={is} />
-          </ins>
-        </p>
+        <Replaced
+          key={name}
+          what={of.fields[name]?.label ?? name}
+          was={isEmpty(was[name]) ? undefined : <Amount of={of} name={name} values={was} />}
+          is={isEmpty(is[name]) ? undefined : <Amount of={of} name={name} values={is} />}
+        />
       ))}
     </>
+  );
+}
+
+const isEmpty = (value: RecordValue | undefined): boolean =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+/** `Changed Amount from 20 µl to 15 µl`, `Set Lot to L7`, `Removed Lot L7`. */
+function Replaced(props: { what: string; was: ComponentChildren; is: ComponentChildren }) {
+  const { what, was, is } = props;
+  const from = was !== undefined && <del>{was}</del>;
+  if (is === undefined)
+    return (
+      <p>
+        Removed {what} {from}
+      </p>
+    );
+  return (
+    <p>
+      {from ? "Changed" : "Set"} {what} {from && <>from {from} </>}to <ins>{is}</ins>
+    </p>
   );
 }
 
@@ -184,15 +228,14 @@ function Amount({ of, name, values }: { of: Declaration; name: string; values: V
   );
 }
 
-/** `Clonality: polyclonal monoclonal`. */
 function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; change: Known }) {
   const name = findAnnotation(of, is.annotation_type);
   return (
-    <p>
-      {name === undefined ? "Metadata" : of.annotations[name].label}:{" "}
-      {(op === "update" || op === "delete") && <del>{formatText(was.value)}</del>}{" "}
-      {op !== "delete" && <ins>{formatText(is.value)}</ins>}
-    </p>
+    <Replaced
+      what={name === undefined ? "metadata" : of.annotations[name].label}
+      was={op === "update" || op === "delete" ? formatText(was.value) : undefined}
+      is={op === "delete" ? undefined : formatText(is.value)}
+    />
   );
 }
 

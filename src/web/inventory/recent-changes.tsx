@@ -9,9 +9,11 @@ import { undo } from "./write-record.ts";
 
 /** Recent changes, with person, time, and Undo or the reason why a change cannot be undone. */
 
-/** The changes that a query of the API finds, the last first. */
-export function useRecentChanges(query: Record<string, string | undefined>) {
-  return useLoaded(JSON.stringify(query), (signal) => call("GET /api/v2/batches/", { query, signal }));
+/** The changes that a query of the API finds, the last first; they are read again when `state` changes. */
+export function useRecentChanges(query: Record<string, string | undefined> | null, state = "") {
+  return useLoaded(query && JSON.stringify([query, state]), (signal) =>
+    call("GET /api/v2/batches/", { query: query!, signal }),
+  );
 }
 
 export function ChangeList({ of, empty }: { of: ReturnType<typeof useRecentChanges>; empty: string }) {
