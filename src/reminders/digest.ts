@@ -54,7 +54,9 @@ const formatExpiry = ({ expiry }: Values): string => `expires ${plain(expiry).sl
 
 function formatShortage({ amount, minimum_amount, unit__name }: Values): string {
   const format = (value: unknown): string => formatAmount({ value: Number(value), unit: plain(unit__name) });
-  return `${format(amount)} left, minimum ${format(minimum_amount)}`;
+  // Of some records only the status says that they are low.
+  const left = amount === null ? "low or empty" : `${format(amount)} left`;
+  return minimum_amount === null ? left : `${left}, minimum ${format(minimum_amount)}`;
 }
 
 /** A value on one line. */

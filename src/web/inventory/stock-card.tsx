@@ -149,7 +149,7 @@ function AmountLeft({ of, row, full }: { of: Declaration; row: Row; full: number
     <>
       {scale > 0 && (
         <dd>
-          <Meter label={`${shown(amount)} of ${shown(scale)}`} share={amount / scale} mark={mark} />
+          <Meter label={[`${shown(amount)} left`, ...words].join(", ")} share={amount / scale} mark={mark} />
         </dd>
       )}
       {words.length > 0 && <dd class="hint">{words.join(", ")}</dd>}
