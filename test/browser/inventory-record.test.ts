@@ -61,7 +61,7 @@ browserTest(
     await fill(page, "Amount optional", "0.25");
     await checkPage(opened, "inventory-edit");
     await press(page, "button", "Save");
-    await seeText(page, "Amount: 0.5 0.25");
+    await seeText(page, "Changed Amount from 0.5 to 0.25");
     await page.waitForFunction(() => document.body.innerText.includes("0.25"));
     await press(page, "button", "Compare versions");
     await page.waitForFunction(() => document.querySelector("dialog td")?.textContent?.includes("0.5"));

@@ -13,7 +13,13 @@ import type { Store } from "../records/store.ts";
 import { readMicroseconds } from "../../platform/clock.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasPosition } from "../resources/position.ts";
-import { judgeReport, type Report, type ReportLine, RESULTS } from "../resources/stocktake-report.ts";
+import {
+  compareSlots,
+  judgeReport,
+  type Report,
+  type ReportLine,
+  RESULTS,
+} from "../resources/stocktake-report.ts";
 import { scan, type ScannedRecord } from "./scan.ts";
 import { Problem } from "../../problem.ts";
 
@@ -247,7 +253,11 @@ function makeReport(
   const listLines = (
     verdict: Verdict,
     print = ({ code, item }: ScannedItem) => line(item!, { code }),
-  ): ReportLine[] => [...last.values()].filter((each) => each.verdict === verdict).map(print);
+  ): ReportLine[] =>
+    [...last.values()]
+      .filter((each) => each.verdict === verdict)
+      .map(print)
+      .toSorted(compareSlots);
   const lists: Pick<Report, (typeof RESULTS)[number]> = {
     found: listLines("found"),
     misplaced: listLines("misplaced", ({ code, item, place }) => {
@@ -258,7 +268,8 @@ function makeReport(
     }),
     missing: expected
       .filter((item) => !last.has(itemKey(item)))
-      .map((item) => line(item, done ? { done: done.missing(item) } : {})),
+      .map((item) => line(item, done ? { done: done.missing(item) } : {}))
+      .toSorted(compareSlots),
     unknown: listLines("unknown", ({ code, deleted }) => ({ code, ...deleted })),
     other: listLines("other"),
     places: listLines("place"),

@@ -96,6 +96,16 @@ export const REPORT = Type.Unsafe<StocktakeReport>(
   ),
 );
 
+const NATURAL = new Intl.Collator("en", { numeric: true });
+const rowLength = ({ position = "" }: ReportLine): number => /^[A-Z]*/.exec(position)![0].length;
+
+/** Negative if an item comes before another one as one walks from slot to slot: A2 before A10, Z1 before AA1. */
+export const compareSlots = (a: ReportLine, b: ReportLine): number =>
+  NATURAL.compare(a.at?.name ?? "", b.at?.name ?? "") ||
+  rowLength(a) - rowLength(b) ||
+  NATURAL.compare(a.position ?? "", b.position ?? "") ||
+  NATURAL.compare(a.name ?? "", b.name ?? "");
+
 /**
  * A stored report without the records that the reader may not view today, or could not view when it was stored with
  * their names of then, as if they had neither been recorded nor scanned. Null where that is the counted location.
@@ -114,11 +124,14 @@ export function judgeReport({ cursor, ...report }: Report, context: ReadContext)
   const isShown = ({ segment, id }: ReportLine): boolean => segment === undefined || canView(segment, id!);
   const judged = RESULTS.map((result): [Result, ReportLine[]] => [
     result,
-    report[result].filter(isShown).map(({ at, to, ...line }) => {
-      // The item itself shows the id of where it is recorded, but not of where it was scanned.
-      const isSeen = to && canView("locations", to.id);
-      return Object.assign(line, at !== undefined && { at: at && named(at) }, isSeen && { to });
-    }),
+    report[result]
+      .filter(isShown)
+      .map(({ at, to, ...line }) => {
+        // The item itself shows the id of where it is recorded, but not of where it was scanned.
+        const isSeen = to && canView("locations", to.id);
+        return Object.assign(line, at !== undefined && { at: at && named(at) }, isSeen && { to });
+      })
+      .toSorted(compareSlots),
   ]);
   const counts = judged.map(([result, shown]): [Result, number] => [result, shown.length]);
   const recorded = [...report.found, ...report.missing, ...report.misplaced.filter((line) => line.expected)];

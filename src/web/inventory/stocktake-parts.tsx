@@ -42,9 +42,9 @@ type Lists = "found" | "misplaced" | "missing" | "other";
 export type Count = Pick<StocktakeReport, "location" | "counts" | Lists | "unknown">;
 
 /** The result of a stocktake in one line. */
-export function Answer({ count: { counts } }: { count: Count }) {
+export function Answer({ count: { counts }, isOpen }: { count: Count; isOpen: boolean }) {
   const { expected, found, missing, misplaced, unknown } = counts;
-  const differences = { missing, misplaced, unknown };
+  const differences = { [isOpen ? "not scanned yet" : "missing"]: missing, misplaced, unknown };
   return (
     <div class="answer" role="status">
       <p>

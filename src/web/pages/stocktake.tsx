@@ -205,7 +205,7 @@ function StocktakeView({ onChanged, ...shown }: ShownStocktake & { onChanged: ()
       >
         {isOffline ? summarizeOffline(shown) : describeStocktake(shown.stocktake, shown.count)}
       </PageHead>
-      {count && <Answer count={count} />}
+      {count && <Answer count={count} isOpen={isOpen} />}
       <div class={isOpen ? "with-panel panel-first" : ""}>
         <div class="stack">
           {isOffline && <QueueList person={shown.person} changes={shown.changes} />}
@@ -272,7 +272,11 @@ const Actions = ({ id }: { id: string }) => (
 
 const CountLists = ({ count, onForget }: { count: Count; onForget?: (code: string) => Promise<void> }) => (
   <div class="stack">
-    <Lines title="Missing" lines={count.missing} empty="Nothing is missing." />
+    <Lines
+      title={onForget ? "Not scanned yet" : "Missing"}
+      lines={count.missing}
+      empty={onForget ? "Everything has been scanned." : "Nothing is missing."}
+    />
     <Lines title="Misplaced" lines={count.misplaced} empty="Nothing is misplaced." onForget={onForget} />
     {count.unknown.length > 0 && <Lines title="Unknown codes" lines={count.unknown} onForget={onForget} />}
     <Lines title="Found" lines={count.found} empty="Nothing scanned yet." onForget={onForget} />

@@ -291,3 +291,35 @@ test("a request with an Idempotency-Key adds its scans once", async () => {
   expect(again.body).toEqual(first.body);
   expect(await scan(of, "admin", ["TUBE-1"])).toEqual(["In the drawer: found again"]);
 });
+
+test("lists items in the order of slots", async () => {
+  const box = { label: "Walk", parent: IDS.shelf, grid_rows: 30, grid_columns: 12, owned_by: "Genomics" };
+  const { body } = await lab.send("admin", "POST", "locations/", box);
+  for (const position of ["AA1", "B1", "A10", "Z3", "A2", "A1"])
+    await lab.send("admin", "POST", "stocks/consumables/", {
+      name: `Tube ${position}`,
+      model_type: "OTHER",
+      owned_by: "Genomics",
+      location: body.id,
+      position,
+      barcode: `WALK-${position}`,
+    });
+  const of = await begin("alice", String(body.id));
+  const walked = ["A1", "A2", "A10", "B1", "Z3", "AA1"];
+  const positions = async (as: string, list: string) => {
+    const { body } = await lab.send(as, "GET", `${of}count/`);
+    return (body[list] as unknown as { position: string }[]).map(({ position }) => position);
+  };
+  expect(await positions("alice", "missing")).toEqual(walked);
+  const found = ["Z3", "A10", "A2"];
+  expect(
+    await scan(
+      of,
+      "admin",
+      found.map((position) => `WALK-${position}`),
+    ),
+  ).not.toContain("–: unknown");
+  expect(await positions("alice", "found")).toEqual(["A2", "A10", "Z3"]);
+  expect((await lab.send("alice", "POST", `${of}apply/`, {})).status).toBe(200);
+  expect(await positions("alice", "missing")).toEqual(["A1", "B1", "AA1"]);
+});
