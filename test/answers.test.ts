@@ -108,6 +108,8 @@ const ANSWERED = [
 /** Operations whose answer without parameters is not the first form, with the reasons. */
 const OTHER_DEFAULTS: Record<string, string> = {
   listDropboxs: "LabID's client reads it without an envelope",
+  takeStockOut: "one operation describes the records of all stock",
+  putStockBack: "one operation describes the records of all stock",
   restoreRecord: "one operation describes the records of all lists",
 };
 
@@ -170,6 +172,7 @@ const UNTYPED: Record<string, string> = {
   "NestedProperty.anyOf.0.value": FIELD,
   "Preview.changes.items.after.additionalProperties": FIELD,
   "Preview.changes.items.before.additionalProperties": FIELD,
+  "PreviewedRow.values.additionalProperties": FIELD,
   "Task.result": "results differ by kind of task",
   "get /api/v2/core/usagelogs 200.items.additionalProperties": "cells of a table with columns of any kind",
   "get /api/v2/data_management/datasets/datafilemeta_export 200.items.additionalProperties":

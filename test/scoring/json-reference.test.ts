@@ -213,6 +213,12 @@ describe("every operation responds as documented:", () => {
     await call(service, "GET", "/motif-classes");
     await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
     await call(service, "GET", "/motif-classes", { query: "?q=sh3" });
+    for (const [on, name] of [
+      [service, "PIP-box"],
+      [service, "none"],
+      [waiting, "PIP-box"],
+    ] as const)
+      for (const path of ["", "/matches"]) await call(on, "GET", `/motif-classes/{name}${path}`, { name });
     const { example } = paths["/api/scoring/patterns"].post.requestBody!.content["application/json"];
     await call(service, "POST", "/patterns", { body: example });
     await call(service, "POST", "/patterns", { body: { pattern: "(" } });
@@ -310,6 +316,8 @@ describe("every operation responds as documented:", () => {
       getScoringFeatures: ["503"],
       getScoringResult: ["503"],
       getScoringScan: ["503"],
+      // Searches have tests of their own.
+      scoreKnownInstances: ["200", "409", "503"],
       submitScoringBatch: ["503"],
       watchScoringJob: ["503"],
     });

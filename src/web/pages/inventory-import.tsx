@@ -33,6 +33,7 @@ import {
 } from "../inventory/import-run.ts";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { useSession } from "../session.ts";
 
 function InventoryImport() {
   const segment = toSegment(useParams().list);
@@ -40,9 +41,12 @@ function InventoryImport() {
   useTitle(title);
   const declared = useLoaded(segment, () => declaration(segment));
   return (
-    <SignInFirst to="import records">
-      <Loaded of={declared}>{(of) => <Wizard of={of} />}</Loaded>
-    </SignInFirst>
+    <>
+      {!(useSession() && declared.value) && <PageHead title={title} crumbs={[makeCrumb(segment)]} />}
+      <SignInFirst to="import records">
+        <Loaded of={declared}>{(of) => <Wizard of={of} />}</Loaded>
+      </SignInFirst>
+    </>
   );
 }
 
