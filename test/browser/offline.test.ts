@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "puppeteer-core";
-import { browserTest, checkPage, choose, openPage, press, seeText } from "./browser.ts";
+import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
 import { openConnection, openMoving, openReady, write } from "./connection.ts";
 import { cell, dragSlot, keys, scan } from "./inventory.ts";
 
@@ -185,8 +185,8 @@ browserTest(
     await page.reload();
     await (await cell(page, "C3, free"))!.click();
     await press(page, "button", "Add to C3");
-    await choose(page, "Existing consumable", "BsaI-HF");
-    await press(page, "button", "Move to C3");
+    await fill(page, "Name", "BsaI-HF");
+    await press(page, "button", "Move here: BsaI-HF");
     await cell(page, "C3, BsaI-HF, waits to be sent");
     await (await cell(page, "A2, p53 TAD reverse"))!.click();
     await press(page, "button", "Take out");

@@ -141,6 +141,9 @@ function Record(props: RecordProps) {
                   does: "edit",
                   run: () => row.mayChange && setQuery({ edit: 1 }),
                 },
+                ...("taken_out" in of.fields
+                  ? [{ keys: ["a"], does: "use an amount", run: focusAmount }]
+                  : []),
                 { keys: ["u"], does: "go up to the list", run: () => navigate(pagePath(of.name)) },
               ]}
             />
@@ -149,6 +152,13 @@ function Record(props: RecordProps) {
       </div>
     </>
   );
+}
+
+/** Puts the cursor into the field of the amount to use, where there is one. */
+function focusAmount(): void {
+  const input = document.querySelector<HTMLInputElement>(".act-use input");
+  input?.focus();
+  input?.select();
 }
 
 interface HeadProps extends RecordProps {
