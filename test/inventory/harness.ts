@@ -274,17 +274,27 @@ export async function expectStatuses(
   }
 }
 
-/** The operations of the OpenAPI document, by path and method; those that all lists have, at the paths of these lists. */
+/**
+ * The operations of the OpenAPI document, by path and method; those that several lists have, at the paths of `lists`, or
+ * of their first list.
+ */
 export async function readPaths(lab: Lab, lists = ["locations"]): Promise<Paths> {
   const { text } = await lab.ask("GET", "http://lab/docs/json");
   const paths = Object.entries(listOperations(JSON.parse(text))).filter(([path]) => path.startsWith("/api/"));
   return Object.fromEntries(
     paths.flatMap(([path, methods]) =>
       path.includes("{list}")
-        ? lists.map((list) => [path.replace("{list}", list), withoutList(methods)])
+        ? chooseLists(methods, lists).map((list) => [path.replace("{list}", list), withoutList(methods)])
         : [[path, methods]],
     ),
   );
+}
+
+function chooseLists(methods: Paths[string], lists: readonly string[]): readonly string[] {
+  const { schema } = Object.values(methods)[0].parameters.find(({ name }) => name === "list")!;
+  const all = schema.enum ?? [];
+  const chosen = lists.filter((list) => all.includes(list));
+  return chosen.length > 0 ? chosen : all.slice(0, 1);
 }
 
 const withoutList = (methods: Paths[string]): Paths[string] =>

@@ -43,7 +43,7 @@ const NOTE_TITLES = ["note", "comments", "comment", "remarks", "remark"];
 
 /** Fields that a file can set, in the order of the columns of a template. */
 export const writableFields = (resource: Resource): [string, Field][] =>
-  Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
+  Object.entries(resource.fields).filter(([, { write, shown }]) => write !== "never" && shown !== "internal");
 
 /**
  * Interprets headers: names of fields (ignoring case and blanks), `id`, `<reference>_id`, `<reference>__<name>`,

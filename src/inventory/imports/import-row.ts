@@ -283,7 +283,7 @@ export class RowImporter {
   /** Values that a file can set, with the names of records that fields refer to. */
   #shown(rid: number): Record<string, Json> {
     const { store, resource, actor } = this.target;
-    const fields = writableFields(resource).filter(([, { shown }]) => shown !== "internal");
+    const fields = writableFields(resource);
     const spans = fields.map(([name, field]): [string, string] => [
       name,
       field.kind === "reference" ? `${name}__${namePathField(findTarget(store.resources, field))}` : name,

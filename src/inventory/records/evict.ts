@@ -100,8 +100,8 @@ export function evict(
       (position !== "" && slots.has(position.toLowerCase())) ||
       (record === null ? hidden : ids.has(record.id)),
   );
-  if (onlyTakenOut && chosen.some(({ record, isTakenOut }) => record === null || !isTakenOut))
-    throw forbidden();
+  const mayRelease = chosen.every(({ record, isTakenOut }) => record !== null && isTakenOut);
+  if (onlyTakenOut && (hidden || !mayRelease)) throw forbidden();
   for (const { resource, rid, field } of chosen) writer.removeFromLocation(resource, rid, field, actor);
   return chosen.map(({ position, record }) => ({ position, record }));
 }

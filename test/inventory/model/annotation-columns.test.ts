@@ -372,7 +372,7 @@ test("an import reports the invalid fields and annotations of a row together, an
     "name,Age,amount,location,Born,position\ncasper,x,1,Nowhere,soon,A1\nnew,x,y,,2026-01-02,\nleopard,x,,,,",
   );
   expect(wrong.body.errors).toMatchObject([
-    { row: 2, column: "location", message: 'Object with label="Nowhere" does not exist.' },
+    { row: 2, column: "location", message: '"Nowhere" is not a place.' },
     { row: 2, column: "Age", ...number },
     { row: 2, column: "Born", ...day },
     { row: 3, column: "amount", ...number },

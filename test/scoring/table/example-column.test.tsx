@@ -80,7 +80,7 @@ test("the column is in XLSX", async () => {
 test("the column is in JSON, and in its schema", () => {
   expect(matchObject(tables.scan.columns, MATCHES[0])).toMatchObject({ matchLength: 4 });
   expect(matchProperties(tables.scan).matchLength).toEqual(
-    Type.Integer({ description: "Residues of the match.", minimum: 0 }),
+    Type.Integer({ $id: "MatchMatchLength", description: "Residues of the match.", minimum: 0 }),
   );
 });
 
