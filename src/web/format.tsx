@@ -50,6 +50,11 @@ export function formatDuration(seconds: number): string {
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
 
+/** The first names, and how many there are besides: `A, B and 5 more`. */
+export const listFirst = (names: readonly string[], most: number, separator = ", "): string =>
+  names.slice(0, most).join(separator) +
+  (names.length > most ? ` and ${formatCount(names.length - most)} more` : "");
+
 /** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {
   const browser = /Edg\//.test(agent)

@@ -112,7 +112,7 @@ browserTest("scans several proteins for chosen classes and ranks their matches t
   expect(head).toStartWith("query\tclass");
   expect(lines).toHaveLength(rows);
   await checkPage(opened, "joint-scan");
-  await page.click(".known-list li:last-child a");
+  await page.click(".list li:last-child a");
   await arrive(page, "/scan/");
   await seeText(page, "LYCYE");
   await seeText(page, "2 tested");

@@ -21,6 +21,7 @@ import {
 import { PathLine, treeAddress } from "./path.tsx";
 import { readFlat } from "./read-list.ts";
 import { useMovable } from "./tree.tsx";
+import { onPlainClick } from "../components/plain-click.ts";
 
 /** Places for boxes that a rack shows. */
 const MAX_ROOM = 30;
@@ -139,11 +140,11 @@ function BoxLink({ box, name }: { box: FrontNode; name: string }) {
       aria-label={`${box.name}, ${words}`}
       aria-current={isChosen ? "true" : undefined}
       title={box.name}
-      onClick={(event) => {
-        if (isChosen || !box.grid_rows || event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        setQuery({ box: box.id }, { replace: true });
-      }}
+      onClick={
+        isChosen || !box.grid_rows
+          ? undefined
+          : onPlainClick(() => setQuery({ box: box.id }, { replace: true }))
+      }
       {...attributes}
     >
       <span aria-hidden="true">{name}</span>
@@ -186,7 +187,7 @@ function Room({ rack }: { rack: FrontNode }) {
 }
 
 export const FrontLegend = () => (
-  <ul class="row legend-row">
+  <ul class="legend">
     <li>
       <span class="bx lv">
         <Level share={0.6} />

@@ -3,6 +3,7 @@ import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Declaration, findField, writableFields } from "./declaration.ts";
 import type { ImportOptions, Report } from "./import-run.ts";
+import { Segment } from "../components/segment.tsx";
 
 /** What the columns of a file mean. */
 
@@ -13,27 +14,6 @@ export interface CheckProps {
   /** Reads the file again with other options; absent once it was imported. */
   onChange?: ((options: Partial<ImportOptions>) => void) | undefined;
 }
-
-/** A choice of one of a few words. */
-export const Segment = (props: {
-  label: string;
-  value: string;
-  choices: readonly (readonly [value: string, name: string])[];
-  onChange: (value: string) => void;
-}) => (
-  <div class="segment" role="group" aria-label={props.label}>
-    {props.choices.map(([value, name]) => (
-      <button
-        key={value}
-        type="button"
-        aria-pressed={value === props.value}
-        onClick={() => props.onChange(value)}
-      >
-        {name}
-      </button>
-    ))}
-  </div>
-);
 
 const NOTE_TARGET = [["notes", "Note"]] as const;
 const ARCHIVE_TARGETS = [

@@ -8,10 +8,11 @@ import { type Column, Table } from "../components/table.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatCount, formatDay, pluralize } from "../format.tsx";
 import { type Declaration, type FieldInfo, findField, inWords, pagePath, titleField } from "./declaration.ts";
-import { type CheckProps, Segment, titleOf } from "./import-columns.tsx";
+import { type CheckProps, titleOf } from "./import-columns.tsx";
 import { Differences } from "./import-report.tsx";
 import type { Report, RowDecisions } from "./import-run.ts";
 import { formatText } from "./record.tsx";
+import { Segment } from "../components/segment.tsx";
 
 /** The rows of a spreadsheet before it is imported, with what the file says below each value. */
 

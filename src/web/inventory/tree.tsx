@@ -17,6 +17,7 @@ import { type Branch, type Level, type Node, readBranch, treeAddress } from "./p
 import { Picker } from "./picker.tsx";
 import { USABLE_RECORDS } from "./value-input.tsx";
 import { showDone } from "./write-record.ts";
+import { onPlainClick } from "../components/plain-click.ts";
 
 /** The fields that place records inside others, by the list of the others; the first set field counts. */
 const findInside = (segment: string): Readonly<Record<string, string>> => LISTS[segment]?.inside ?? {};
@@ -157,11 +158,7 @@ function TreeNode({ node, opens }: { node: Counted; opens: boolean }) {
           href={treeAddress(node)}
           aria-current={isShown ? "true" : undefined}
           class={isInstrument(node) ? "muted" : undefined}
-          onClick={(event) => {
-            if (node.grid_rows || event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            onShow(of);
-          }}
+          onClick={node.grid_rows ? undefined : onPlainClick(() => onShow(of))}
         >
           <Icon name={placeIcon(node)} />
           <span>{node.name || "(no name)"}</span>

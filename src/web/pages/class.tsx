@@ -4,7 +4,7 @@ import { DataLink } from "../components/data-link.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, KeyValues, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { formatCount, pluralize } from "../format.tsx";
+import { formatCount, pluralize, listFirst } from "../format.tsx";
 import { definePage, useParams, useTitle } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { ClassInstances, type ClassDetails } from "../score/class-instances.tsx";
@@ -143,7 +143,7 @@ const COMPARTMENTS: Readonly<Record<string, string>> = {
 };
 
 function WhereCard({ of }: { of: ClassDetails }) {
-  const organisms = [...new Set(of.results.map(({ protein }) => protein.organism).filter(Boolean))];
+  const organisms = [...new Set(of.results.flatMap(({ protein }) => protein.organism ?? []))];
   const structures = [...new Set(of.results.flatMap(({ feature }) => feature.structures ?? []))];
   return (
     <Card title="Where it works">
@@ -151,7 +151,7 @@ function WhereCard({ of }: { of: ClassDetails }) {
         of={[
           ["Compartment", of.compartments.map((one) => COMPARTMENTS[one] ?? one).join("; ")],
           ["Phosphorylated", of.phosphorylated],
-          ["Known in", andMore(organisms)],
+          ["Known in", listFirst(organisms, NAMED)],
           [
             "Structures",
             structures.length > 0 && (
@@ -171,9 +171,6 @@ function WhereCard({ of }: { of: ClassDetails }) {
     </Card>
   );
 }
-
-const andMore = (names: readonly unknown[]): string =>
-  names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ` and ${names.length - NAMED} more` : "");
 
 export const classPage = definePage({
   name: "class",

@@ -109,10 +109,10 @@ function JointView({ jobs, scan }: { jobs: readonly string[]; scan: JointScanObj
       />
       <HowToCite of={scan.provenance} motifs={matches.map(({ motif }) => motif)} />
       <Card title="Proteins" count={proteins.length} bare>
-        <ul class="known-list">
+        <ul class="list">
           {proteins.map((protein) => (
             <li key={protein.job}>
-              <span>
+              <span class="grow">
                 <a href={href(`/scan/${protein.job}`)}>{proteinName(protein)}</a>
                 <small class="second-line">
                   {protein.protein?.name} {protein.protein?.organism}

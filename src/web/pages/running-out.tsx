@@ -23,6 +23,7 @@ import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/sto
 import { definePage, useQuery } from "../page.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
+import { Segment } from "../components/segment.tsx";
 
 /** What is running out, and its orders. */
 
@@ -149,18 +150,15 @@ function Shortages({ of, onDone }: { of: RunningOut; onDone: () => void }) {
             onChoose={(chosen) => setQuery({ state: chosen || null })}
           />
         </div>
-        <div class="segment" role="group" aria-label="Group by">
-          {(["urgency", "supplier"] as const).map((by) => (
-            <button
-              key={by}
-              type="button"
-              aria-pressed={isGrouped === (by === "supplier")}
-              onClick={() => setQuery({ by: by === "supplier" ? null : by })}
-            >
-              {by === "supplier" ? "Supplier" : "Urgency"}
-            </button>
-          ))}
-        </div>
+        <Segment
+          label="Group by"
+          value={isGrouped ? "" : "urgency"}
+          choices={[
+            ["urgency", "Urgency"],
+            ["", "Supplier"],
+          ]}
+          onChange={(by) => setQuery({ by: by || null })}
+        />
       </div>
       {isGrouped ? (
         bySupplier(rows).map(([supplier, own]) => (

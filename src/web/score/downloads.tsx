@@ -5,6 +5,7 @@ import { Card, ClosedCard } from "../components/layout.tsx";
 import { showToast } from "../components/toast.tsx";
 import { send } from "../request.ts";
 import { type Job, MAX_PER_SOAP_JOB, type Model } from "./job.ts";
+import { Segment } from "../components/segment.tsx";
 
 const FORMATS = [
   { format: "tsv", name: "TSV", about: "one row per match" },
@@ -93,13 +94,12 @@ export function ProgramCalls({ request, job }: { request: ScoringRequest; job: s
   return (
     <ClosedCard title={<h2>Use from a program</h2>}>
       <div class="row between">
-        <div class="segment" role="group" aria-label="Language">
-          {calls.map(({ name }) => (
-            <button key={name} type="button" aria-pressed={name === call.name} onClick={() => choose(name)}>
-              {name}
-            </button>
-          ))}
-        </div>
+        <Segment
+          label="Language"
+          value={call.name}
+          choices={calls.map(({ name }) => [name, name])}
+          onChange={choose}
+        />
         <CopyButton text={text} done="Copied." />
       </div>
       <p class="hint">

@@ -1,6 +1,6 @@
 import type { Feature, FeatureGroup, Flag, MatchNotes, ResultFeatures } from "../../scoring/index.ts";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
-import { pluralize, formatCount } from "../format.tsx";
+import { pluralize, listFirst } from "../format.tsx";
 import { call } from "../request.ts";
 import type { Span } from "./track-geometry.ts";
 
@@ -60,10 +60,8 @@ const NAMED = 12;
 
 /** A group in words, for users who do not see its track. */
 export function groupText(group: FeatureGroup, features: readonly Feature[]): string {
-  const named = features.slice(0, NAMED).map((one) => `${shortName(one)} ${placeText(one)}`);
-  const more = features.length - named.length;
-  const rest = more > 0 ? ` and ${formatCount(more)} more` : "";
-  return `${GROUPS[group].name}: ${named.join(", ")}${rest}`;
+  const names = features.map((one) => `${shortName(one)} ${placeText(one)}`);
+  return `${GROUPS[group].name}: ${listFirst(names, NAMED)}`;
 }
 
 /** Lanes of a track; features beyond share the last. */

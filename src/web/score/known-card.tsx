@@ -46,7 +46,7 @@ export function KnownCard({ known, match }: { known: ResultFeatures | undefined;
     >
       {notes?.sentence && <p class="known-sentence">{notes.sentence}</p>}
       {at.length > 0 ? (
-        <ul class="known-list">
+        <ul class="list">
           {at.slice(0, MAX_LISTED).map((feature, i) => (
             <KnownItem key={i} {...{ feature, match }} isInstance={isInstance(feature)} />
           ))}
@@ -80,7 +80,7 @@ function KnownItem(props: { feature: Feature; match: NumberedMatch; isInstance: 
   ];
   return (
     <li>
-      <span>
+      <span class="grow">
         <b>{name || type}</b> {placeText(feature)}
         <small class="second-line">{facts.filter(Boolean).join(", ")}</small>
       </span>

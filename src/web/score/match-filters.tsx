@@ -78,7 +78,7 @@ function MatchFilters(props: SheetProps) {
     .filter(({ name }) => !props.without?.includes(name) || name in values)
     .toSorted((a, b) => filterRank(a) - filterRank(b));
   return (
-    <div class="scan-filters" role="group" aria-label="Filters">
+    <div class="scan-filters stack" role="group" aria-label="Filters">
       {shown.map((filter) =>
         filter.kind === "limit" ? (
           <Limit key={filter.name} {...props} filter={filter} onChange={(text) => set(filter.name, text)} />

@@ -2,7 +2,7 @@ import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { findVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
-import { formatCount, pluralize } from "../format.tsx";
+import { pluralize, listFirst } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { placeText } from "./features.ts";
 import { Rows } from "./match-table.tsx";
@@ -11,6 +11,7 @@ import { knownMotifs, type Protein, type ProteinJob, type ProteinMatch } from ".
 import { countVerdicts } from "./result.ts";
 import { type ClassName, usePlaces } from "./scan.ts";
 import { placeCells, placeRows } from "./scan-matches.tsx";
+import { onPlainClick } from "../components/plain-click.ts";
 
 /** Rows before "Show all". */
 const FIRST = 6;
@@ -26,14 +27,13 @@ export function ProteinAnswer(props: {
 }) {
   const { of, matches = [], findClass } = props;
   const known = knownMotifs(of);
-  const names = known.slice(0, NAMED).map((motif) => `${findClass(motif.name).name} at ${placeText(motif)}`);
-  const more = known.length > NAMED ? ` and ${formatCount(known.length - NAMED)} more` : "";
+  const names = known.map((motif) => `${findClass(motif.name).name} at ${placeText(motif)}`);
   const best = matches.find((match) => findVerdict(match) !== "known instance");
   return (
     <div class="answer">
       <p>
         {known.length > 0
-          ? `${pluralize(known.length, "known motif")}: ${names.join(", ")}${more}.`
+          ? `${pluralize(known.length, "known motif")}: ${listFirst(names, NAMED)}.`
           : "No motif is known in this protein."}
       </p>
       <small>
@@ -82,11 +82,7 @@ export function ProteinMatches(props: {
           <a
             href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: key })}`}
             aria-current={key === selected ? "true" : undefined}
-            onClick={(event) => {
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-              event.preventDefault();
-              setQuery({ match: key }, { replace: true });
-            }}
+            onClick={onPlainClick(() => setQuery({ match: key }, { replace: true }))}
           >
             {name}
             <span class="unseen">{` at ${start}`}</span>

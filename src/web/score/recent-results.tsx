@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { findVerdict, type MatchVerdict } from "../../scoring/table/verdict.ts";
 import { href } from "../address.ts";
@@ -104,25 +105,49 @@ function ResultItem({ of }: { of: Task }) {
   return of.state === "expired" ? <Line of={of} path="/score" /> : <Result of={of} />;
 }
 
-/** A result with only its title: a batch, or one that is not loaded yet or that the server has no more. */
-const Line = ({ of, path, error }: { of: Task; path: string; error?: unknown }) => (
+/** An item of the list. `fraction`: the share that is done, null if it is not known, undefined after the end. */
+const Item = (props: {
+  of: Task;
+  path: string;
+  title: string;
+  facts: ComponentChildren;
+  fraction: number | null | undefined;
+  picture?: ComponentChildren;
+  answer: ComponentChildren;
+}) => (
   <li>
     <span class="grow">
-      <a href={href(`${path}/${of.id}`)}>{of.subject || "Protein"}</a>
-      {of.kind === "batch" && <small>{of.message}</small>}
+      <a href={href(`${props.path}/${props.of.id}`)}>{props.title}</a>
+      {props.facts && <small>{props.facts}</small>}
     </span>
-    {of.ended === null && <progress aria-label="Progress" max={1} value={of.fraction ?? undefined} />}
+    {props.fraction !== undefined && (
+      <progress aria-label="Progress" max={1} value={props.fraction ?? undefined} />
+    )}
+    {props.picture}
     <span class="end">
-      {error instanceof ApiError
-        ? error.status === 404
-          ? "no longer kept"
-          : "not available"
-        : STATES[of.state]}
+      {props.answer}
       <small>
-        <Time at={of.created} />
+        <Time at={props.of.created} />
       </small>
     </span>
   </li>
+);
+
+/** A result with only its title: a batch, or one that is not loaded yet or that the server has no more. */
+const Line = ({ of, path, error }: { of: Task; path: string; error?: unknown }) => (
+  <Item
+    {...{ of, path }}
+    title={of.subject || "Protein"}
+    facts={of.kind === "batch" && of.message}
+    fraction={of.ended === null ? (of.fraction ?? null) : undefined}
+    answer={
+      error instanceof ApiError
+        ? error.status === 404
+          ? "no longer kept"
+          : "not available"
+        : STATES[of.state]
+    }
+  />
 );
 
 const STATES: Readonly<Record<Task["state"], string>> = {
@@ -147,29 +172,24 @@ function ProteomeResult({ of }: { of: Task }) {
     labels.some(({ value, count }) => value === verdict && count > 0),
   );
   return (
-    <li>
-      <span class="grow">
-        <a href={href(`/proteome/${of.id}`)}>{searchTitle(found.value)}</a>
-        <small>
-          {isRunning
-            ? `${formatCount(searched)} of ${pluralize(total, "protein")} searched`
-            : `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`}
-        </small>
-      </span>
-      {isRunning && (
-        <progress aria-label="Progress" max={1} value={total > 0 ? searched / total : undefined} />
-      )}
-      <span class="end">
-        {state === "finished" ? (
+    <Item
+      of={of}
+      path="/proteome"
+      title={searchTitle(found.value)}
+      facts={
+        isRunning
+          ? `${formatCount(searched)} of ${pluralize(total, "protein")} searched`
+          : `${pluralize(matches, "match", "matches")} in ${pluralize(matching, "protein")}`
+      }
+      fraction={isRunning ? (total > 0 ? searched / total : null) : undefined}
+      answer={
+        state === "finished" ? (
           <Answer best={best} count={labels.find(({ value }) => value === best)?.count ?? 0} />
         ) : (
           state
-        )}
-        <small>
-          <Time at={of.created} />
-        </small>
-      </span>
-    </li>
+        )
+      }
+    />
   );
 }
 
@@ -184,10 +204,12 @@ function Result({ of }: { of: Task }) {
   if (!found.value) return <Line of={of} path="/score" error={found.error} />;
   const { job, scan } = found.value;
   return (
-    <li>
-      <span class="grow">
-        <a href={href(`${isScan(job) ? "/scan" : "/score"}/${of.id}`)}>{jobTitle(job, "Protein")}</a>
-        <small>
+    <Item
+      of={of}
+      path={isScan(job) ? "/scan" : "/score"}
+      title={jobTitle(job, "Protein")}
+      facts={
+        <>
           {job.protein && (
             <>
               <a href={proteinHref(job.protein)}>{job.protein.gene ?? job.protein.accession}</a>
@@ -197,17 +219,12 @@ function Result({ of }: { of: Task }) {
           {job.protein?.organism && <i>{job.protein.organism}</i>}
           {job.protein && " · "}
           {formatMotifs(job)}
-        </small>
-      </span>
-      {job.ended === null && <progress aria-label="Progress" max={1} value={job.fraction ?? undefined} />}
-      {scan && <Thumbnail of={scan} />}
-      <span class="end">
-        {scan ? <ScanAnswer of={scan} /> : job.ended === null ? "running" : job.state}
-        <small>
-          <Time at={of.created} />
-        </small>
-      </span>
-    </li>
+        </>
+      }
+      fraction={job.ended === null ? (job.fraction ?? null) : undefined}
+      picture={scan && <Thumbnail of={scan} />}
+      answer={scan ? <ScanAnswer of={scan} /> : job.ended === null ? "running" : job.state}
+    />
   );
 }
 

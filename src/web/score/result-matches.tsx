@@ -5,6 +5,7 @@ import { MatchTable } from "./match-table.tsx";
 import type { MatchView } from "./match-view.ts";
 import { jobPath } from "./job.ts";
 import { shorten } from "./result.ts";
+import { onPlainClick } from "../components/plain-click.ts";
 
 /** Columns that are shown by default. */
 const COLUMNS = ["start", "verdict", "kept", "overall_p"];
@@ -38,11 +39,7 @@ export function ResultMatches(props: {
             <a
               href={`?${new URLSearchParams({ ...Object.fromEntries(query), match: String(number) })}`}
               aria-current={number === selected ? "true" : undefined}
-              onClick={(event) => {
-                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                event.preventDefault();
-                select(number!);
-              }}
+              onClick={onPlainClick(() => select(number!))}
             >
               <code>{shorten(text, 20)}</code>
               <small class="second-line">

@@ -14,11 +14,16 @@ import type { MatchView } from "./match-view.ts";
 import { shorten } from "./result.ts";
 import { type ClassName, findRegion, namePlaces, scanAnswer } from "./scan.ts";
 import { Grade, Kept, Spark, Star, VerdictTag } from "./verdict.tsx";
+import { Segment } from "../components/segment.tsx";
 
 /** Columns that are shown by default. */
 const COLUMNS = ["motif", "start", "verdict", "kept", "z", "overall_p", "q"];
 /** Orders that a button chooses. */
-const ORDERS = { "-z": "By evidence", start: "By position", motif: "By class" };
+const ORDERS = [
+  ["-z", "By evidence"],
+  ["start", "By position"],
+  ["motif", "By class"],
+] as const;
 
 interface Props<Row> {
   view: MatchView<Row>;
@@ -167,20 +172,14 @@ function OrderChoice() {
   const [query, setQuery] = useQuery();
   const chosen = query.get("order") ?? MATCH_TABLES.scan.order;
   return (
-    <div class="segment" role="group" aria-label="Order">
-      {Object.entries(ORDERS).map(([order, name]) => (
-        <button
-          key={order}
-          type="button"
-          aria-pressed={order === chosen}
-          onClick={() =>
-            setQuery({ order: order === MATCH_TABLES.scan.order ? null : order }, { replace: true })
-          }
-        >
-          {name}
-        </button>
-      ))}
-    </div>
+    <Segment<string>
+      label="Order"
+      value={chosen}
+      choices={ORDERS}
+      onChange={(order) =>
+        setQuery({ order: order === MATCH_TABLES.scan.order ? null : order }, { replace: true })
+      }
+    />
   );
 }
 

@@ -4,7 +4,7 @@ import { isDisordered } from "../../scoring/table/match-values.ts";
 import { listPlaces, numberPlaces, type Place } from "../../scoring/table/places.ts";
 import { findVerdict, type MatchVerdict, STRICT_Q } from "../../scoring/table/verdict.ts";
 import { useLoaded } from "../components/loaded.tsx";
-import { formatCount } from "../format.tsx";
+import { formatCount, listFirst } from "../format.tsx";
 import { call } from "../request.ts";
 import type { MatchView } from "./match-view.ts";
 import { countVerdicts } from "./result.ts";
@@ -75,7 +75,6 @@ export function namePlaces<Row extends ScanMatch>(
   nameOf: (match: Row) => string,
 ): string {
   const found = places.map(({ best }) => best).filter((match) => findVerdict(match) === verdict);
-  const names = found.slice(0, NAMED).map((match) => `${nameOf(match)} at ${match.start}–${match.end}`);
-  const rest = found.length - NAMED;
-  return rest > 0 ? `${names.join(", ")} and ${formatCount(rest)} more` : names.join(", ");
+  const names = found.map((match) => `${nameOf(match)} at ${match.start}–${match.end}`);
+  return listFirst(names, NAMED);
 }

@@ -1,4 +1,5 @@
 import type { StructureModel } from "../../scoring/index.ts";
+import { listFirst } from "../format.tsx";
 
 export interface Place {
   start: number;
@@ -7,10 +8,6 @@ export interface Place {
 
 /** Names that a sentence lists. */
 const MAX_LISTED = 12;
-
-const listed = (items: readonly string[]): string =>
-  items.slice(0, MAX_LISTED).join(", ") +
-  (items.length > MAX_LISTED ? ` and ${items.length - MAX_LISTED} more` : "");
 
 /** Rounded down, so that 100 % means all. */
 const identical = (identity: number): string => `${Math.floor(1000 * identity) / 10}\u00A0%`;
@@ -27,10 +24,12 @@ export function describeModel(model: StructureModel): string[] {
       ? "Predicted structure: its B factors are pLDDT, which have a track at the top of the page."
       : "Experimental structure: its B factors are not pLDDT.",
     `${chain === "" ? "The chain" : `Chain ${chain}${of}`} has ${covered} of ${residues.length} residues, ${identical(identity)} identical.`,
-    mismatches.length === 0 ? "No residue differs." : `Residues that differ: ${listed(mismatches)}.`,
+    mismatches.length === 0
+      ? "No residue differs."
+      : `Residues that differ: ${listFirst(mismatches, MAX_LISTED)}.`,
     missing.length === 0
       ? "No residue is missing."
-      : `Without coordinates: ${listed(missing.map(spanText))}.`,
+      : `Without coordinates: ${listFirst(missing.map(spanText), MAX_LISTED)}.`,
   ];
 }
 

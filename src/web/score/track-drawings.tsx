@@ -27,6 +27,7 @@ import {
 } from "./track-geometry.ts";
 
 import type { TrackChoice } from "./tracks-menu.tsx";
+import { listFirst } from "../format.tsx";
 
 /** The content of a track; to add a kind, add its data here and its drawing to `DRAWINGS`. */
 export type TrackData =
@@ -131,9 +132,7 @@ function listAt<Item extends { start: number; end: number }>(
   print: (item: Item) => string,
 ): string {
   const here = items.filter(({ start, end }) => start <= residue && residue <= end);
-  const words = [...new Set(here.map(print))];
-  const more = words.length > NAMED ? ` and ${words.length - NAMED} more` : "";
-  return `${words.slice(0, NAMED).join("; ")}${more}`;
+  return listFirst([...new Set(here.map(print))], NAMED, "; ");
 }
 
 const readValue = (value: number | null | undefined, print: (value: number) => string): string =>

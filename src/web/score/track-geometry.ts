@@ -1,3 +1,5 @@
+import { listFirst } from "../format.tsx";
+
 /** Residues from and to, counted from 1, both included. */
 export interface Span {
   from: number;
@@ -166,9 +168,7 @@ export function findRegions(
     regions.push(first === last ? `${first}` : `${first}–${last}`);
     first = last;
   }
-  if (regions.length === 0) return "nowhere";
-  const more = regions.length - 10;
-  return `${regions.slice(0, 10).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return regions.length === 0 ? "nowhere" : listFirst(regions, 10);
 }
 
 /** The items in view; where several start within so few pixels, only the best. */
