@@ -1604,17 +1604,6 @@ CREATE INDEX specimen_aliquot_of ON specimen (aliquot_of);
 
 CREATE INDEX place_address ON place (address);
 
-CREATE TABLE reminder (
-  -- Never reused, so that a record that is due again is a new event.
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  resource TEXT NOT NULL,
-  record INTEGER NOT NULL,
-  reason TEXT NOT NULL CHECK (reason IN ('expiring', 'below_minimum')),
-  -- Milliseconds.
-  since INTEGER NOT NULL,
-  UNIQUE (resource, reason, record)
-) STRICT;
-
 CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE reminder_digest (
@@ -1884,3 +1873,15 @@ END;
 CREATE INDEX consumable_due_back ON consumable (due_back) WHERE due_back IS NOT NULL;
 
 CREATE INDEX specimen_due_back ON specimen (due_back) WHERE due_back IS NOT NULL;
+
+CREATE TABLE reminder (
+  -- Never reused, so that stock that is due again is a new event.
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  reader INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  resource TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  reason TEXT NOT NULL CHECK (reason IN ('below_minimum', 'expired', 'expiring')),
+  -- Milliseconds.
+  since INTEGER NOT NULL,
+  UNIQUE (reader, resource, reason, record)
+) STRICT;

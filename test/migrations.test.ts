@@ -235,6 +235,43 @@ test("rebuilding the table of webhook deliveries keeps its records", () => {
   }
 });
 
+test("what people were reminded of is not new after the migration, also of products", () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
+  try {
+    const path = join(directory, "labd.sqlite");
+    const until = MIGRATIONS.findIndex(({ name }) => name.endsWith("reminders-of-readers.sql"));
+    const old = openDatabase(path, MIGRATIONS.slice(0, until));
+    const shared = "id, created, modified, created_by, modified_by, owner, owned_by, name, name_fold";
+    old.run(`INSERT INTO product (rid, ${shared}) VALUES (4, 'p', 1, 1, 1, 1, 1, 1, 'Taq', 'taq')`);
+    for (const [rid, product] of [
+      [7, null],
+      [8, 4],
+      [9, 4],
+    ])
+      old.run(
+        `INSERT INTO consumable (rid, product, ${shared}) VALUES (?1, ?2, 'c' || ?1, 1, 1, 1, 1, 1, 1, 'Taq', 'taq')`,
+        [rid, product],
+      );
+    for (const [seq, record] of [7, 8, 9, 10].entries())
+      old.run("INSERT INTO reminder VALUES (?, 'consumable', ?, 'below_minimum', 5)", [seq + 20, record]);
+    old.run("INSERT INTO reminder_digest (user_rid, seen, due) VALUES (1, 22, 1)");
+    old.close();
+    const database = openDatabase(path, MIGRATIONS);
+    const read = "SELECT reader, resource, record, reason, since, seq < 0 FROM reminder ORDER BY resource";
+    expect(database.query(read).values()).toEqual([
+      [1, "consumable", 7, "below_minimum", 5, 1],
+      [1, "product", 4, "below_minimum", 5, 1],
+    ]);
+    const insert =
+      "INSERT INTO reminder (reader, resource, record, reason, since) VALUES (1, 'product', 5, 'expired', 1)";
+    // After the cursors of all readers.
+    expect(database.query(`${insert} RETURNING seq`).values()).toEqual([[24]]);
+    database.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test("migration turns builds and proteome searches into tasks of the users who started them", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-migrations-"));
   try {

@@ -1,4 +1,4 @@
-import { type DueList, formatAmount, REMINDER_REASONS, listTitle } from "../inventory/index.ts";
+import { type DueList, type DueStock, EXPIRING_DAYS, formatAmount } from "../inventory/index.ts";
 
 /** Records of each list that an e-mail shows. */
 export const SHOWN = 50;
@@ -19,44 +19,45 @@ The link works once within ${hours} hours. If the account is not yours, ignore t
 `,
 });
 
-const pageUrl = (base: string, segment: string): string => `${base}/inventory/${segment.replace("/", "-")}`;
+/** Why stock is listed: in the subject, and in the heading. */
+const WORDS = {
+  below_minimum: ["below minimum", "Empty or below minimum"],
+  expired: ["expired", "Expired"],
+  expiring: ["expiring soon", `Expiring in ${EXPIRING_DAYS} days`],
+} as const;
+
 /** The e-mail of one person. @param base URL of the service */
 export function digestText(lists: readonly DueList[], base: string): { subject: string; text: string } {
-  const counts = (Object.keys(REMINDER_REASONS) as (keyof typeof REMINDER_REASONS)[]).flatMap((reason) => {
-    const total = lists.filter((list) => list.reason === reason).reduce((sum, list) => sum + list.total, 0);
-    return total === 0 ? [] : [`${total} ${SUBJECTS[reason]}`];
-  });
+  const counts = lists.map(({ reason, total }) => `${total} ${WORDS[reason][0]}`);
   const blocks = lists.map((list) => listText(list, base));
   const end = `You get this e-mail because you switched reminders on in labd. Change that here:\n${settingsPage(base)}\n`;
   return { subject: `Stock: ${counts.join(", ")}`, text: [...blocks, end].join("\n") };
 }
 
-const SUBJECTS = { expiring: "expiring soon", below_minimum: "below minimum" } as const;
-
-function listText({ reason, segment, total, shown }: DueList, base: string): string {
-  const { title, query } = REMINDER_REASONS[reason];
-  const heading = `${listTitle(segment)} ${title} (${total})`;
-  const lines = shown.map(({ values, isNew }) => {
-    const facts = reason === "expiring" ? formatExpiry(values) : formatShortage(values);
+function listText({ reason, total, shown }: DueList, base: string): string {
+  const heading = `${WORDS[reason][1]} (${total})`;
+  const lines = shown.map((stock) => {
+    const { segment, values, isNew } = stock;
     const place = [values.location__unique_path, values.position].map(plain).filter((part) => part !== "");
     const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
-    const address = `${pageUrl(base, segment)}/${plain(values.id)}`;
-    return `${isNew ? "* New: " : "* "}${plain(values.name)}, ${facts}${where}\n  ${address}\n`;
+    const address = `${base}/inventory/${segment.replace("/", "-")}/${plain(values.id)}`;
+    return `${isNew ? "* New: " : "* "}${plain(values.name)}, ${describe(stock)}${where}\n  ${address}\n`;
   });
-  const list = `${pageUrl(base, segment)}?${query}`;
+  const list = `${base}/inventory/running-out${reason === "below_minimum" ? "" : `?state=${reason}`}`;
   const rest = total > shown.length ? `${total - shown.length} more are in the list:\n` : "Open the list:\n";
   return `${heading}\n${"-".repeat(heading.length)}\n\n${lines.join("")}\n${rest}${list}\n`;
 }
 
-type Values = DueList["shown"][number]["values"];
-
-const formatExpiry = ({ expiry }: Values): string => `expires ${plain(expiry).slice(0, 10)}`;
-
-function formatShortage({ amount, minimum_amount, unit__name }: Values): string {
-  const format = (value: unknown): string => formatAmount({ value: Number(value), unit: plain(unit__name) });
-  // Of some records only the status says that they are low.
-  const left = amount === null ? "low or empty" : `${format(amount)} left`;
-  return minimum_amount === null ? left : `${left}, minimum ${format(minimum_amount)}`;
+/** `0.5 mL left, minimum 2 mL`, or the day of expiry. */
+function describe({ segment, state, tubes, left, unit, minimum, expiry }: DueStock): string {
+  if (state === "expired") return `expired ${expiry}`;
+  if (state === "expiring") return `expires ${expiry}`;
+  // Amounts of products without a unit are numbers of tubes.
+  const word = segment === "stocks/products" && unit === "" ? " tubes" : "";
+  const format = (value: number): string => formatAmount({ value, unit: plain(unit) }) + word;
+  const known = left === null ? `low, ${tubes} left` : `${format(left)} left`;
+  const amount = state === "empty" ? "empty" : known;
+  return minimum === null ? amount : `${amount}, minimum ${format(minimum)}`;
 }
 
 /** A value on one line. */

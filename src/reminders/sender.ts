@@ -40,7 +40,7 @@ export const nextMorning = (now: number): number => {
 };
 
 /**
- * Looks for due stock every hour, and sends each person at most one e-mail a day, if something is new. The time of the
+ * Looks for due stock and sends each person at most one e-mail a day, if something is new. The time of the
  * next one is on disk before an e-mail is sent, so that none is repeated after a crash; reminders count as seen only
  * after the mail server accepted them, so that none is lost.
  */
@@ -48,7 +48,6 @@ export class ReminderSender {
   readonly #options: SenderOptions;
   #timer: Timer | undefined;
   #polling: Promise<void> | undefined;
-  #scanned = Number.NEGATIVE_INFINITY;
   /** Time until which e-mails wait after a failure of the mail server. */
   #pausedUntil = 0;
   #closing = false;
@@ -79,24 +78,18 @@ export class ReminderSender {
     this.#closed = true;
   }
 
-  /** Looks for due stock and sends due reminders. Never rejects. */
+  /** Sends due reminders. Never rejects. */
   poll(): Promise<void> {
     this.#polling ??= this.#run().finally(() => (this.#polling = undefined));
     return this.#polling;
   }
 
   async #run(): Promise<void> {
-    const { reminders, clock, log, waitUntilWritable } = this.#options;
     try {
-      if (Math.abs(clock.now() - this.#scanned) >= HOUR) {
-        await waitUntilWritable();
-        reminders.scan();
-        this.#scanned = clock.now();
-      }
       if (this.#options.send) await this.#sendAll();
     } catch (error) {
       // An error such as a full disk; the next poll tries again.
-      if (!this.#closed) log.problem("reminders", { cause: String(error) });
+      if (!this.#closed) this.#options.log.problem("reminders", { cause: String(error) });
     }
   }
 
@@ -117,7 +110,7 @@ export class ReminderSender {
     await waitUntilWritable();
     store.postpone(user, nextMorning(clock.now()));
     if (!subscription.isVerified) return this.#askOnce(subscription);
-    const last = reminders.last();
+    const last = reminders.scan(user);
     const lists = reminders.listDue(accounts.readActor(user), seen, SHOWN);
     if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
     try {

@@ -160,6 +160,7 @@ export class Deliverer {
       job: webhook.jobCursor,
       reminder: webhook.reminderCursor,
     };
+    if (webhook.events.some(isReminder)) sources.reminders.scanHourly(webhook.user);
     const hasMore = (): boolean =>
       ((webhook.events.some(isRecordEvent) && sources.records.last() > cursors.record) ||
         (webhook.events.some(isJobEvent) && sources.jobs.last() > cursors.job) ||

@@ -5,7 +5,7 @@ import type { Database } from "../platform/sqlite.ts";
 import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { isAllowedAddress } from "./address.ts";
-import { EVENTS, type EventSources } from "./events.ts";
+import { EVENTS, type EventSources, isReminder } from "./events.ts";
 import { newSigningSecret } from "./secret.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
 
@@ -65,7 +65,8 @@ export class WebhookManagement {
     const cursors = {
       record: sources.records.last(),
       job: sources.jobs.last(),
-      reminder: sources.reminders.last(),
+      // What is due already is no event.
+      reminder: input.events.some(isReminder) ? sources.reminders.scan(user) : sources.reminders.last(),
     };
     return store.add({ user, secret: newSigningSecret(), ...input }, cursors);
   }

@@ -82,22 +82,53 @@ describe("the daily e-mail", () => {
     await pollAt(START + 8 * HOUR);
     expect(mail.got.map(({ from, to }) => [from, to])).toEqual([["labd@lab.example", "alice@lab.example"]]);
     const [{ source, text }] = mail.got;
-    expect(source).toMatch(/^Subject: Stock: 1 expiring soon, 1 below minimum\r$/m);
+    expect(source).toMatch(/^Subject: Stock: 1 below minimum, 1 expiring soon\r$/m);
     expect(source).toMatch(/^List-Unsubscribe: <https:\/\/lab.example\/labd\/profile#reminders>\r$/m);
-    expect(text).toContain(`Consumables expiring in 30 days (1)
------------------------------------
+    expect(text).toContain(`Expiring in 30 days (1)
+-----------------------
 
 * New: Taq polymerase µ, expires 2026-01-20
   ${BASE}/inventory/stocks-consumables/${expiring}
 
 Open the list:
-${BASE}/inventory/stocks-consumables?expiry__gte=today&expiry__lte=30d&ordering=expiry
+${BASE}/inventory/running-out?state=expiring
 `);
     expect(text).toContain(
       `* New: Ethanol, 0.5 left, minimum 2 (Box 1, A7)\n  ${BASE}/inventory/stocks-consumables/${low}`,
     );
     expect(text).toEndWith(`Change that here:\n${BASE}/profile#reminders`);
     expect(text).not.toMatch(/Later|Enough/);
+  });
+
+  test("tubes of a product count together, and are empty or expired as in the list of what is running out", async () => {
+    const { body } = await lab.send("alice", "POST", "categories/", { name: "volume", kind: "unit" });
+    const unit = { name: "microliter", category: body.id! };
+    expect((await lab.send("alice", "POST", "terms/", unit)).status).toBe(201);
+    const addProduct = async (name: string, values: object, tubes: object[]) => {
+      const made = await lab.send("alice", "POST", "stocks/products/", { name, ...values });
+      expect(made.status).toBe(201);
+      for (const tube of tubes) await add({ name: `tube of ${name}`, product: made.body.id!, ...tube });
+    };
+    await addProduct("Stocked", { minimum_amount: 1 }, [{}, { status: "EMPTY" }, { expiry: "2025-01-01" }]);
+    await addProduct("Few", { minimum_amount: 3 }, [{}, {}]);
+    const amount = { unit: "microliter", amount: 40 };
+    await addProduct("Little", { minimum_amount: 100, unit: "microliter" }, [amount, amount]);
+    await addProduct("Gone", {}, [{ status: "EMPTY" }]);
+    await addProduct("Soon", { minimum_amount: 2 }, [{ expiry: "2027-01-20" }, { expiry: "2026-01-20" }]);
+    await add({ name: "Old", expiry: "2025-12-01" });
+    await enable("alice");
+    await pollAt(START + 8 * HOUR);
+    const [{ source, text }] = mail.got;
+    expect(source).toMatch(/^Subject: Stock: 3 below minimum, 1 expired, 1 expiring soon\r$/m);
+    expect(text.match(/^\* .*$/gm)!.toSorted()).toEqual([
+      "* New: Few, 2 tubes left, minimum 3 tubes",
+      "* New: Gone, empty",
+      "* New: Little, 80 µL left, minimum 100 µL",
+      "* New: Old, expired 2025-12-01",
+      "* New: Soon, expires 2026-01-20",
+    ]);
+    const { results } = (await lab.send("alice", "GET", "stocks/products/running_out/")).body;
+    for (const { name } of results as { name: string }[]) expect(text).toContain(`* New: ${name}, `);
   });
 
   test("a reminder is sent once a day and only with new entries, also after a restart", async () => {

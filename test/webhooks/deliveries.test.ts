@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { reminders } from "../../src/inventory/index.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { delayAfter, MAX_ATTEMPTS } from "../../src/webhooks/deliverer.ts";
 import { IDS } from "../inventory/sample.ts";
@@ -54,30 +53,38 @@ describe("events", () => {
   });
 
   test("reminders of records that the owner may view are delivered once, as long as they are due", async () => {
-    const due = reminders(stage.lab.database, stage.lab.clock, "https://lab.example/labd");
-    const addStock = async (as: string, values: object) => {
-      const body = { name: "Taq", model_type: "ENZYME", amount: 1, minimum_amount: 2, ...values };
-      const answer = await stage.lab.send(as, "POST", "stocks/consumables/", body);
+    const addStock = async (as: string, values: object, list = "stocks/consumables") => {
+      const body = { name: "Taq", model_type: "ENZYME", minimum_amount: 2, ...values };
+      const answer = await stage.lab.send(as, "POST", `${list}/`, body);
       expect(answer.status).toBe(201);
       return String(answer.body.id);
     };
+    const known = await addStock("alice", { amount: 1 });
     await add("alice", { events: ["reminder"] });
     const query_expression = JSON.stringify({ category: "lot", operator: "==", value: "L7" });
     await add("alice", { events: ["reminder"], resource: "stocks/consumables", query_expression });
     const { id: elsewhere } = await add("alice", { events: ["reminder"], resource: "locations" });
-    const low = await addStock("alice", { lot: "L7" });
-    const both = await addStock("alice", { expiry: "2026-01-20" });
-    await addStock("bob", {});
-    due.scan();
-    due.scan();
-    await deliver();
+    const low = await addStock("alice", { lot: "L7", amount: 1 });
+    const expiring = await addStock("alice", { amount: 3, expiry: "2026-01-20" });
+    const expired = await addStock("alice", { amount: 3, expiry: "2025-12-20" });
+    await addStock("bob", { amount: 1 });
+    // Of a product, all tubes count that the owner of the webhook may view: alice sees one, bob two.
+    const product = await addStock("bob", { public: true }, "stocks/products");
+    await addStock("bob", { product, public: true });
+    await addStock("bob", { product });
+    const stocked = await addStock("bob", { public: true, minimum_amount: 1 }, "stocks/products");
+    for (const status of ["AVAILABLE", "EMPTY"])
+      await addStock("bob", { product: stocked, public: true, status });
+    advance(HOUR);
+    for (let i = 0; i < 2; i++) await deliver();
     const shown = stage.receiver.got.map(({ data }) => [data.id, data.reason]).toSorted();
     expect(shown).toEqual(
       [
         [low, "below_minimum"],
         [low, "below_minimum"],
-        [both, "below_minimum"],
-        [both, "expiring"],
+        [expiring, "expiring"],
+        [expired, "expired"],
+        [product, "below_minimum"],
       ].toSorted(),
     );
     expect(stage.receiver.got[0]).toMatchObject({ type: "reminder" });
@@ -89,16 +96,18 @@ describe("events", () => {
     });
     expect(await states(elsewhere)).toEqual([]);
     // Withheld, because it is no longer due when the receiver is back.
-    const later = await addStock("alice", {});
-    due.scan();
+    const later = await addStock("alice", { amount: 1 });
+    advance(HOUR);
     stage.receiver.answers.push(500);
     await deliver();
     await stage.lab.send("alice", "POST", `stocks/consumables/${later}/refill/`, { amount: 9 });
-    due.scan();
     advance(HOUR);
     const before = stage.receiver.got.length;
+    expect(before).toBeGreaterThan(shown.length);
     await deliver();
     expect(stage.receiver.got.length).toBe(before);
+    // What was due when the webhook was added is no event.
+    expect(stage.receiver.got.some(({ data }) => data.id === known)).toBe(false);
   });
 
   test("events can be limited to a list, to records that match, and by name", async () => {

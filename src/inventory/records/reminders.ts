@@ -1,43 +1,47 @@
-import { type Actor, ownedByActorOrGroup } from "../model/access.ts";
+import { ownedByActorOrGroup } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { parseExpression } from "../model/expression.ts";
-import type { Json, JsonObject } from "../model/field.ts";
-import { FIRST_PAGE, parseListing } from "../model/listing.ts";
+import { type Json, type JsonObject, printInstant } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
-import type { Sql } from "../model/operator.ts";
 import { API_ROOT } from "../model/resource.ts";
-import { RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { hasStock } from "../model/access.ts";
-import { EXPIRING, LOW, type StockView } from "../resources/stock-views.ts";
-import type { RecordFilter } from "./record-events.ts";
-import { openStore, type Store } from "./store.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
+import type { Actor } from "../../platform/actor.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
+import type { RecordFilter } from "./record-events.ts";
+import { toActor } from "./rights.ts";
+import { listRunningOut, readStock, type Shortage, type Stock } from "./running-out.ts";
+import { openStore, type Store } from "./store.ts";
 
-function toReason({ title, filters, ordering }: StockView): { title: string; query: string } {
-  return { title: title.toLowerCase(), query: new URLSearchParams({ ...filters, ordering }).toString() };
-}
+/** Why people are reminded of stock. What is empty is below its minimum, too. */
+export const REASONS = ["below_minimum", "expired", "expiring"] as const;
+type Reason = (typeof REASONS)[number];
+const toReason = (state: Shortage): Reason =>
+  state === "empty" || state === "low" ? "below_minimum" : state;
 
-/** Why people are reminded of records, with the parameters of the list of these records. */
-export const REMINDER_REASONS = { expiring: toReason(EXPIRING), below_minimum: toReason(LOW) };
-type Reason = keyof typeof REMINDER_REASONS;
-const REASONS = Object.keys(REMINDER_REASONS) as Reason[];
-
-/** A record that became due. */
+/** Stock that became due. */
 interface ReminderEvent {
   seq: number;
   at: string;
   data: JsonObject;
 }
 
-/** The records of a person that are due for one reason in one list. */
+/** What an e-mail says about stock. */
+export interface DueStock extends Pick<Stock, "state" | "tubes" | "left" | "unit" | "minimum"> {
+  /** Path of its list in the API, such as `stocks/consumables`. */
+  segment: string;
+  values: Record<string, Json>;
+  /** Day, such as 2026-01-31. */
+  expiry: string;
+  isNew: boolean;
+}
+
+/** The stock of a person that is due for one reason. */
 export interface DueList {
   reason: Reason;
-  /** Path of the list in the API, such as `stocks/consumables`. */
-  segment: string;
   total: number;
   /** New entries come first. */
-  shown: { values: Record<string, Json>; isNew: boolean }[];
+  shown: DueStock[];
 }
 
 interface Row {
@@ -48,35 +52,19 @@ interface Row {
   since: number;
 }
 
-const STOCK: readonly RoutedResource[] = RESOURCES.filter(hasStock);
-const FIELDS = [
-  "id",
-  "name",
-  "expiry",
-  "amount",
-  "unit__name",
-  "minimum_amount",
-  "location__unique_path",
-  "position",
-];
-/** Records that one scan adds for a reason and a list; the next scan continues. */
+const FIELDS = ["id", "name", "location__unique_path", "position"];
+/** Reminders that one scan adds, the most urgent first; the next scan continues. */
 const MAX_ADDED = 10_000;
-/** Records that are searched for new ones. */
-const MAX_EXAMINED = 10_000;
-const ANY_READER: Actor = {
-  user: null,
-  username: null,
-  superuser: true,
-  groups: [],
-  primaryGroup: null,
-  token: null,
-};
+const HOUR = 3_600_000;
 
 /**
- * Stock that expires or runs out. A scan notes each record once, as long as it is due; events and e-mails follow the notes
- * with a cursor, and contain only what their reader may view.
+ * Stock that is running out, as the list of it says, for each person who is reminded. A scan notes what is due for a
+ * person once, as long as it is; events and e-mails follow the notes with a cursor.
  */
 export class Reminders {
+  /** Times of the last scans by person, in milliseconds. */
+  readonly #scanned = new Map<number, number>();
+
   /** @param base address before /api/v2/ */
   constructor(
     private readonly store: Store,
@@ -85,32 +73,44 @@ export class Reminders {
 
   /** The last cursor. */
   last(): number {
-    return Number(this.#get("SELECT max(seq) AS seq FROM reminder")?.seq ?? 0);
+    return Number(this.#get("SELECT max(0, coalesce(max(seq), 0)) AS seq FROM reminder")!.seq);
   }
 
-  /** Notes records that have become due, and forgets records that no longer are. The caller holds the write lock. */
-  scan(): void {
+  /** `scan`, at most once an hour. */
+  scanHourly(user: number): void {
+    const last = this.#scanned.get(user) ?? Number.NEGATIVE_INFINITY;
+    if (Math.abs(this.store.clock.now() - last) >= HOUR) this.scan(user);
+  }
+
+  /**
+   * Notes what has become due for a person, and forgets what no longer is. The caller holds the write lock.
+   * @returns the last cursor
+   */
+  scan(user: number): number {
     const { statements, clock } = this.store;
-    for (const resource of STOCK)
-      for (const reason of REASONS) {
-        const due = this.#select(resource, reason, ANY_READER, "t.rid AS rid");
-        const noted = "SELECT record FROM reminder WHERE resource = ? AND reason = ?";
-        const key = [resource.name, reason];
-        statements.writing(() => {
-          statements.run({
-            text: `DELETE FROM reminder WHERE resource = ? AND reason = ? AND record NOT IN (${due.text})`,
-            args: [...key, ...due.args],
-          });
-          statements.run({
-            text: `INSERT INTO reminder (resource, reason, record, since) SELECT ?, ?, rid, ? FROM (${due.text})
-             WHERE rid NOT IN (${noted}) LIMIT ${MAX_ADDED}`,
-            args: [...key, clock.now(), ...due.args, ...key],
-          });
-        });
-      }
+    const text = "SELECT rid, username, is_superuser, primary_group FROM user_account WHERE rid = ?";
+    const due = listRunningOut(this.store, toActor(statements, this.#get(text, user)!));
+    const rows = due.map(({ resource, rid, state }) => [resource.name, toReason(state!), rid]);
+    const list = JSON.stringify(rows);
+    const selected = "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)";
+    const missing = (from: string): string => `(resource, reason, record) NOT IN (${from})`;
+    const noted = "SELECT resource, reason, record FROM reminder WHERE reader = ?";
+    statements.writing(() => {
+      statements.run({
+        text: `DELETE FROM reminder WHERE reader = ? AND ${missing(selected)}`,
+        args: [user, list],
+      });
+      statements.run({
+        text: `WITH due (resource, reason, record) AS (${selected}) INSERT INTO reminder (reader, resource, reason, record, since)
+          SELECT ?, resource, reason, record, ? FROM due WHERE ${missing(noted)} LIMIT ${MAX_ADDED}`,
+        args: [list, user, clock.now(), user],
+      });
+    });
+    this.#scanned.set(user, clock.now());
+    return this.last();
   }
 
-  /** Events after a cursor, limited to records that the actor may view and the filter selects. */
+  /** Events after a cursor, limited to stock that the actor may view and the filter selects. */
   since(
     cursor: number,
     actor: Actor,
@@ -118,14 +118,15 @@ export class Reminders {
     limit: number,
   ): { events: ReminderEvent[]; cursor: number } {
     return this.store.statements.reading(() => {
-      const text = "SELECT * FROM reminder WHERE seq > ? ORDER BY seq LIMIT ?";
-      const rows = this.store.statements.all({ text, args: [cursor, limit] }) as unknown as Row[];
+      const text = "SELECT * FROM reminder WHERE seq > ? AND reader = ? ORDER BY seq LIMIT ?";
+      const args = [cursor, actor.user, limit];
+      const rows = this.store.statements.all({ text, args }) as unknown as Row[];
       const events = rows.flatMap((row) => this.#makeEvent(row, actor, filter) ?? []);
-      return { events, cursor: rows.at(-1)?.seq ?? cursor };
+      return { events, cursor: rows.length === limit ? rows.at(-1)!.seq : Math.max(cursor, this.last()) };
     });
   }
 
-  /** True if the record of an event is still due, the filter selects it, and the actor may view it. */
+  /** True if the stock of an event is still due, the filter selects it, and the actor may view it. */
   matches(seq: number, actor: Actor, filter: RecordFilter): boolean {
     return this.store.statements.reading(() => {
       const row = this.#get("SELECT * FROM reminder WHERE seq = ?", seq);
@@ -134,68 +135,52 @@ export class Reminders {
   }
 
   /**
-   * The records that the actor may view, and that it or one of its groups owns; at most `size` of each list.
+   * The stock that the actor may view, and that it or one of its groups owns; at most `size` of each reason.
    * @param seen reminders after this one are new
    */
   listDue(actor: Actor, seen: number, size: number): DueList[] {
-    return this.store.statements
-      .reading(() =>
-        REASONS.flatMap((reason) =>
-          STOCK.map((resource) => this.#dueIn(resource, reason, actor, seen, size)),
-        ),
-      )
-      .filter(({ total }) => total > 0);
+    const { statements } = this.store;
+    return statements.reading(() => {
+      const text = "SELECT resource, record, reason FROM reminder WHERE reader = ? AND seq > ?";
+      const added = new Set(
+        statements
+          .all({ text, args: [actor.user, seen] })
+          .map(({ resource, record, reason }) => `${resource} ${record} ${reason}`),
+      );
+      const isNew = ({ resource, rid, state }: Stock): boolean =>
+        added.has(`${resource.name} ${rid} ${toReason(state!)}`);
+      const all = listRunningOut(this.store, actor, (resource) => ownedByActorOrGroup(resource, actor));
+      return REASONS.map((reason) => {
+        const due = all.filter(({ state }) => toReason(state!) === reason);
+        const sorted = due.toSorted((a, b) => Number(isNew(b)) - Number(isNew(a)));
+        const shown = sorted.slice(0, size).map((stock) => this.#describe(stock, isNew(stock), actor));
+        return { reason, total: due.length, shown };
+      }).filter(({ total }) => total > 0);
+    });
   }
 
-  #dueIn(resource: RoutedResource, reason: Reason, actor: Actor, seen: number, size: number): DueList {
-    const { reader, statements } = this.store;
-    const { condition, order } = this.#listing(resource, reason, actor);
-    const own = and(condition, ownedByActorOrGroup(resource, actor));
-    const { rids, total } = reader.list(
-      resource,
-      { ...FIRST_PAGE, condition: own, order, size: MAX_EXAMINED },
-      actor,
-    );
-    const text = `SELECT record AS rid FROM reminder WHERE resource = ? AND reason = ? AND seq > ?`;
-    const added = new Set(statements.numbers({ text, args: [resource.name, reason, seen] }));
-    const fresh = rids.filter((rid) => added.has(rid));
-    const page = [...fresh, ...rids.filter((rid) => !added.has(rid))].slice(0, size);
-    const values = reader.values(resource, FIELDS, actor, page);
-    const shown = values.map((one, index) => ({ values: one, isNew: index < fresh.length }));
-    return { reason, segment: resource.segment, total, shown };
-  }
-
-  #listing(resource: RoutedResource, reason: Reason, actor: Actor) {
-    const parameters = new URLSearchParams(REMINDER_REASONS[reason].query);
-    return parseListing(this.store.resources, resource, parameters, actor);
-  }
-
-  #select(resource: RoutedResource, reason: Reason, actor: Actor, columns: string): Sql {
-    const { condition } = this.#listing(resource, reason, actor);
-    return selectVisible({ resources: this.store.resources, actor }, resource, columns, condition);
+  #describe({ resource, rid, expiry, ...stock }: Stock, isNew: boolean, actor: Actor): DueStock {
+    const fields = FIELDS.filter((name) => name.split("__")[0] in resource.fields);
+    const [values] = this.store.reader.values(resource, fields, actor, [rid]);
+    const day = expiry === null ? "" : printInstant(expiry).slice(0, 10);
+    return { ...stock, segment: resource.segment, values, expiry: day, isNew };
   }
 
   #makeEvent(row: Row, actor: Actor, filter: RecordFilter): ReminderEvent | undefined {
     const { resources, statements } = this.store;
-    const resource = STOCK.find(({ name }) => name === row.resource);
-    if (!resource || (filter.resource !== null && filter.resource !== resource.segment)) return undefined;
+    const resource = DECLARED.get(row.resource) as RoutedResource;
+    if (filter.resource !== null && filter.resource !== resource.segment) return undefined;
+    const state = readStock(this.store, actor, resource, row.record)?.state ?? null;
+    if (state === null || toReason(state) !== row.reason) return undefined;
     const selected =
       filter.expression === null ? [] : [parseExpression(resources, resource, filter.expression)];
-    const condition = and(
-      compare(["rid"], "==", row.record),
-      this.#listing(resource, row.reason, actor).condition,
-      ...selected,
-    );
+    const condition = and(compare(["rid"], "==", row.record), ...selected);
     const found = statements.get(selectVisible({ resources, actor }, resource, "t.id AS id", condition));
     if (found === null) return undefined;
     const { segment } = resource;
     const id = String(found.id);
-    const data = {
-      resource: segment,
-      id,
-      address: `${this.base}${API_ROOT}${segment}/${id}/`,
-      reason: row.reason,
-    };
+    const address = `${this.base}${API_ROOT}${segment}/${id}/`;
+    const data = { resource: segment, id, address, reason: row.reason };
     return { seq: row.seq, at: new Date(row.since).toISOString(), data };
   }
 

@@ -1,5 +1,5 @@
 import { type Actor, hasStock } from "../model/access.ts";
-import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
+import { ALIVE, ALWAYS, and, compare, type Condition, or } from "../model/condition.ts";
 import { DAY } from "../model/field.ts";
 import { parseListing } from "../model/listing.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -28,7 +28,7 @@ export interface Stock {
   unit: string;
   minimum: number | null;
   full: number | null;
-  /** Microseconds: day on which the last tube expires, last change and last receipt. */
+  /** Microseconds: day on which the last tube expires (if others last, the first), last change and last receipt. */
   expiry: number | null;
   modified: number | null;
   received: number | null;
@@ -46,6 +46,7 @@ interface Sums {
   lasting: number;
   lasting_amount: number | null;
   low: number;
+  first_expiry: number | null;
   expiry: number | null;
   modified: number;
   received: number | null;
@@ -74,14 +75,25 @@ const HAS_PRODUCT = compare(["product", "rid"], ">=", 0);
 /** No product, or none that the actor may view. */
 const NO_PRODUCT = compare(["product", "deleted"], "==", null);
 
-/** The stock that is running out, the most urgent first. */
-export function listRunningOut(store: Store, actor: Actor): Stock[] {
+/**
+ * The stock that is running out, the most urgent first.
+ * @param which condition on products, and on records without one
+ */
+export function listRunningOut(
+  store: Store,
+  actor: Actor,
+  which: (resource: RoutedResource) => Condition = () => ALWAYS,
+): Stock[] {
   return store.statements.reading(() => {
     const reading = { store, actor, units: new Map<number, string>() };
     const single = RESOURCES.filter(hasStock).flatMap((resource) =>
-      listSingle(reading, resource, or(...RUNNING_OUT.map(toCondition(store, resource, actor)))),
+      listSingle(
+        reading,
+        resource,
+        and(which(resource), or(...RUNNING_OUT.map(toCondition(store, resource, actor)))),
+      ),
     );
-    return [...listProducts(reading, ALIVE, HAS_PRODUCT), ...single]
+    return [...listProducts(reading, and(ALIVE, which(PRODUCT)), HAS_PRODUCT), ...single]
       .filter(({ state }) => state !== null)
       .toSorted((a, b) => SHORTAGES.indexOf(a.state!) - SHORTAGES.indexOf(b.state!));
   });
@@ -155,7 +167,8 @@ function readSums(
     count("usable", usable),
     count("lasting", lasting),
     `count(*) FILTER (WHERE ${live} AND t.below_minimum = 1) AS low`,
-    `max(t.expiry) FILTER (WHERE ${live}) AS expiry, max(t.modified) AS modified, max(t.received) AS received`,
+    `min(t.expiry) FILTER (WHERE ${usable}) AS first_expiry, max(t.expiry) FILTER (WHERE ${live}) AS expiry`,
+    `max(t.modified) AS modified, max(t.received) AS received`,
   ].join(", ");
   const viewer = { resources: store.resources, actor };
   const sums = selectVisible(viewer, resource, columns, condition, " GROUP BY key, t.unit");
@@ -201,12 +214,14 @@ function judge(target: Target, rows: readonly Sums[], units: ReadonlyMap<number,
     if (minimum === null ? sum("low") === sum("live") : isBelow("usable")) return "low";
     return sum("lasting") === 0 || isBelow("lasting") ? "expiring" : null;
   };
+  const state = findState();
+  const firsts = rows.flatMap(({ first_expiry: first }) => first ?? []);
   return {
     ...target,
-    state: findState(),
+    state,
     tubes: sum("live"),
     left: amount("live"),
-    expiry: last("expiry"),
+    expiry: state === "expiring" && sum("lasting") > 0 ? Math.min(...firsts) : last("expiry"),
     modified: last("modified"),
     received: last("received"),
   };

@@ -26,8 +26,8 @@ export function RemindersCard() {
     <div id="reminders" ref={place}>
       <Card title="Reminders">
         <p class="muted">
-          An e-mail a day if stock of yours or of your groups newly expires within 30 days or falls below its
-          minimum amount. It contains names, places and amounts.
+          An e-mail a day if stock of yours or of your groups is newly empty, below its minimum, expired, or
+          expires within 30 days. It contains names, places and amounts.
         </p>
         <Loaded of={loaded}>
           {(value) => <Switch value={value} onChanged={(next) => loaded.update(() => next)} />}
