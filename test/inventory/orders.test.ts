@@ -191,6 +191,43 @@ test("only those who may change or order a product mark it as ordered, and all w
   expect(undone.status).toBe(409);
 });
 
+test("who may only order takes back own steps, until somebody changes the order", async () => {
+  // Bob joins the group of alice, whose members may order but not change.
+  const rights = { members_may: "view", members_order: true };
+  expect((await send("admin", "PATCH", "groups/Genomics/", rights)).status).toBe(200);
+  expect((await send("admin", "POST", "groups/Genomics/members/", ["bob"] as never)).status).toBeLessThan(
+    300,
+  );
+  const id = await product();
+  const requested = await send("alice", "POST", "stocks/orders/place/", { items: [{ product: id }] });
+  const order = String((requested.body as unknown as Values[])[0].id);
+  const step = async (as: string, path: string, body: object) => {
+    const answer = await send(as, "POST", `stocks/orders/${path}`, body);
+    expect(answer.status).toBe(201);
+    return answer.headers.get("Batch-Id")!;
+  };
+  const placed = { items: [{ order, quantity: 3 }], state: "ORDERED", account: "4711" };
+  const undo = async (as: string, batch: string) => (await send(as, "POST", `batches/${batch}/undo/`)).status;
+  const read = async () => (await lab.send("alice", "GET", `stocks/orders/${order}/`)).body;
+  expect((await send("bob", "PATCH", `stocks/orders/${order}/`, { quantity: 9 })).status).toBe(403);
+
+  expect(await undo("bob", await step("bob", "place/", placed))).toBe(200);
+  expect(await read()).toMatchObject({ state: "REQUESTED", ordered_by: null, quantity: 1, account: "" });
+  const others = await step("alice", "place/", placed);
+  expect(await undo("bob", others)).toBe(403);
+  expect(await undo("alice", others)).toBe(200);
+  const changed = await step("bob", "place/", placed);
+  const received = await step("bob", `${order}/receive/`, { tubes: 1 });
+  expect((await send("bob", "GET", `batches/${received}/`)).body.cannot_undo).toBeNull();
+  expect(await undo("bob", received)).toBe(200);
+  expect(await read()).toMatchObject({ state: "ORDERED", received_by: null });
+
+  expect((await send("admin", "PATCH", `stocks/orders/${order}/`, { account: "4712" })).status).toBe(200);
+  expect((await send("bob", "GET", `batches/${changed}/`)).body.cannot_undo).not.toBeNull();
+  expect(await undo("bob", changed)).toBe(409);
+  expect((await send("bob", "POST", `batches/${changed}/undo/`, { force: true })).status).toBe(403);
+});
+
 test("tubes that replace a record without a product get a product with it", async () => {
   const old = await tube({ name: "DNase", status: "EMPTY", supplier: "Sigma", catalogue_number: "D1" });
   const placed = await send("alice", "POST", "stocks/orders/place/", {

@@ -13,6 +13,7 @@ import type { Statements } from "./statements.ts";
 import type { UniformAnnotations } from "./uniform-annotations.ts";
 import type { UniformUpdates } from "./uniform-update.ts";
 import { SUB_RESOURCES } from "../resources/index.ts";
+import { ORDERED_FIELDS } from "../resources/order.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import { hasPosition, isFree } from "../resources/position.ts";
 import { USED_FIELDS } from "../resources/stock.ts";
@@ -190,16 +191,19 @@ export class Undo {
   }
 }
 
-/** Those who may use stock take back their own uses, unless the record was changed later. */
+/** Those who may use stock, or order, take back what they did themselves, unless the record was changed later. */
 function rightToUndo(changes: readonly Change[], now: StoredRecord): Right {
   const [{ resource }] = changes;
   const names = changes.flatMap(({ before }) => Object.keys(before ?? {}));
+  const isOrder = resource.name === "order";
+  const fields = isOrder ? ORDERED_FIELDS : USED_FIELDS;
   // Read-only fields follow the others.
-  const isUse =
-    hasStock(resource) &&
+  const isOwnAct =
+    (isOrder || hasStock(resource)) &&
     changes.every(({ op }) => op === "update") &&
-    names.every((name) => USED_FIELDS.has(name) || resource.fields[name].write === "never");
-  return isUse && changedSince(changes, now).length === 0 ? "use" : "change";
+    names.every((name) => fields.has(name) || resource.fields[name].write === "never");
+  if (!isOwnAct || changedSince(changes, now).length > 0) return "change";
+  return isOrder ? "order" : "use";
 }
 
 /** The place of a record: the position means nothing without the location. */

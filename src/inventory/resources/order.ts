@@ -5,6 +5,9 @@ import { purchaseFields, stockErrors } from "./stock.ts";
 /** Fields that only ordering and receiving change. */
 const STEPS = ["state", "ordered", "ordered_by", "received", "received_by"];
 
+/** Fields that ordering and receiving set; those who may order take back what they did. */
+export const ORDERED_FIELDS = new Set([...STEPS, "product", "quantity", "price", "account", "arrives"]);
+
 /** An order of one product: requested, then ordered from the supplier, then received. */
 export const order = ownedResource({
   name: "order",
