@@ -65,7 +65,8 @@ test("the form of annotation types has all other fields under Advanced", () => {
 test("the form of consumables has a part for each question, and access last", async () => {
   const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
   const consumables = body as unknown as Declaration;
-  const groups = groupFields(consumables, {}, false);
+  // Of a type that is not known.
+  const groups = groupFields(consumables, { model_type: "Reagent" }, false);
   // Fields may follow.
   expect(groups.map(({ title, names }) => `${title}: ${names.join(" ")}`)).toEqual(
     [
@@ -76,6 +77,24 @@ test("the form of consumables has a part for each question, and access last", as
       "Access: public owned_by",
     ].map((names) => expect.stringMatching(new RegExp(`^${names}`))),
   );
+});
+
+test("the type of a record decides which fields its form asks for", async () => {
+  const { body } = await lab.ask("OPTIONS", "stocks/consumables/", { as: "alice" });
+  const parts = (values: Record<string, string>) =>
+    Object.fromEntries(
+      groupFields(body as unknown as Declaration, values, false).map(({ title, names }) => [title, names]),
+    );
+  const untyped = parts({});
+  expect(Object.keys(untyped)).toEqual(["Properties", "Location", "Stock", "More fields", "Access"]);
+  expect(untyped.Properties[0]).toBe("name");
+  expect(untyped.Stock).toEqual(["amount", "unit"]);
+  const grid = parts({ model_type: "Emgrid", expiry: "2030-01-01" });
+  expect(grid.Supplier).toContain("lot");
+  expect(grid["More fields"]).toEqual(["opened", "freeze_thaw_count", "aliquot_of"]);
+  // A value is shown, whatever the type.
+  expect(grid.Stock).toContain("expiry");
+  expect(parts({ model_type: "Enzyme" })["More fields"]).toBeUndefined();
 });
 
 test("consumables have slots; terms have a position but no slot", async () => {

@@ -55,6 +55,8 @@ export interface FieldForm {
    * it.
    */
   when?: { field: string; values: readonly string[]; required?: true };
+  /** Types of records whose forms ask for the field; forms of other known types have it under More fields. */
+  types?: readonly string[];
   /** Place among the fields of the form. */
   order?: number;
   /** The text field that a machine name is made from. */

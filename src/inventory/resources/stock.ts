@@ -129,43 +129,73 @@ export const purchaseFields = (): Record<string, Field> => ({
   ...priceFields(),
 });
 
-/** Fields of consumables besides amount and unit. */
-export const consumableStock = (): Record<string, Field> => ({
-  minimum_amount: minimum(),
-  below_minimum: belowMinimum(),
-  supplier: supplier(),
-  catalogue_number: catalogueNumber(),
-  lot: lot(),
-  ...priceFields(),
-  product: reference(
-    "product",
-    "The product that this is a tube or lot of.",
-    supplierForm({ label: "Product", hint: "Tubes and lots of one product are counted together." }),
-  ),
-  received: received(),
-  opened: day("Day of first use.", {
-    synonyms: "date opened,opened on,open date,first use",
-    ...stockForm({ beside: "received", column: false }),
-  }),
-  expiry: expiry(),
-  freeze_thaw_count: thaws(),
-  aliquot_of: aliquotSource("consumable"),
-  ...takenOut(),
-});
+const ANIMALS = ["CNIDARIA", "FISH", "PLANARIA"];
+const FROZEN = ["ANTIBODY", "ENZYME", "OLIGO", "VIRUS"];
+const BOUGHT = ["ANTIBODY", "EMGRID", "ENZYME", "OLIGO", "SLIDE"];
+const PERISHABLE = ["ANTIBODY", "ENZYME"];
 
-export const specimenStock = (): Record<string, Field> => ({
-  amount: amount(),
-  unit: unit(),
-  minimum_amount: minimum(),
-  below_minimum: belowMinimum(),
-  supplier: supplier(),
-  lot: lot(),
-  received: received(),
-  expiry: expiry(),
-  freeze_thaw_count: thaws(),
-  aliquot_of: aliquotSource("specimen"),
-  ...takenOut(),
-});
+/** Types of records whose forms ask for a field. Forms of types that are not here, such as new ones, ask for all. */
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  minimum_amount: [...BOUGHT, "VIRUS"],
+  supplier: [...BOUGHT, ...ANIMALS, "VIRUS"],
+  catalogue_number: BOUGHT,
+  lot: [...BOUGHT, "VIRUS"],
+  price: BOUGHT,
+  currency: BOUGHT,
+  product: BOUGHT,
+  received: [...BOUGHT, ...ANIMALS, "VIRUS"],
+  opened: PERISHABLE,
+  expiry: PERISHABLE,
+  freeze_thaw_count: FROZEN,
+  aliquot_of: FROZEN,
+};
+
+/** Fields whose forms ask for what the type of the record has. */
+const askedByType = (fields: Record<string, Field>): Record<string, Field> => {
+  for (const [name, types] of Object.entries(TYPES))
+    if (fields[name]) fields[name].form = { ...fields[name].form, types };
+  return fields;
+};
+
+/** Fields of consumables besides amount and unit. */
+export const consumableStock = (): Record<string, Field> =>
+  askedByType({
+    minimum_amount: minimum(),
+    below_minimum: belowMinimum(),
+    supplier: supplier(),
+    catalogue_number: catalogueNumber(),
+    lot: lot(),
+    ...priceFields(),
+    product: reference(
+      "product",
+      "The product that this is a tube or lot of.",
+      supplierForm({ label: "Product", hint: "Tubes and lots of one product are counted together." }),
+    ),
+    received: received(),
+    opened: day("Day of first use.", {
+      synonyms: "date opened,opened on,open date,first use",
+      ...stockForm({ beside: "received", column: false }),
+    }),
+    expiry: expiry(),
+    freeze_thaw_count: thaws(),
+    aliquot_of: aliquotSource("consumable"),
+    ...takenOut(),
+  });
+
+export const specimenStock = (): Record<string, Field> =>
+  askedByType({
+    amount: amount(),
+    unit: unit(),
+    minimum_amount: minimum(),
+    below_minimum: belowMinimum(),
+    supplier: supplier(),
+    lot: lot(),
+    received: received(),
+    expiry: expiry(),
+    freeze_thaw_count: thaws(),
+    aliquot_of: aliquotSource("specimen"),
+    ...takenOut(),
+  });
 
 export const amountFields = (): Record<string, Field> => ({ amount: amount(), unit: unit() });
 

@@ -34,13 +34,14 @@ interface Group {
 
 /**
  * The parts of a form: the record's name, required fields, then the rest; the groups of the declaration in its order;
- * annotations. The fields that few people need come last, closed.
+ * annotations. The fields that few people need come last, closed. `given`: the values at first.
  */
 export function groupFields(
   of: Declaration,
   values: Values,
   isSuperuser: boolean,
   annotations: readonly string[] = [],
+  given = values,
 ): Group[] {
   const names = formFields(of).flatMap(([name, { form }]) =>
     form?.administrators && !isSuperuser ? [] : name,
@@ -56,17 +57,35 @@ export function groupFields(
         !isCommon(of.fields[name]) && !of.fields[name].form?.derivedFrom && applies(of.fields[name], values),
     )
     .toSorted((a, b) => rank(a) - rank(b));
+  const isAsked = isAskedFor(of, values, given);
   const advanced = own.filter((name) => of.fields[name].form?.advanced);
+  const more = own.filter((name) => !isAsked(name));
   const parts = Map.groupBy(
-    own.filter((name) => !of.fields[name].form?.advanced),
+    own.filter((name) => !of.fields[name].form?.advanced && isAsked(name)),
     (name) => of.fields[name].form?.group ?? "Properties",
   );
   if (annotations.length > 0) parts.set("Metadata", [...annotations]);
   const groups: Group[] = Array.from(parts, ([title, names]) => ({ title, names }));
+  if (more.length > 0) groups.push({ title: "More fields", names: more, closed: true });
   const last = [...advanced, ...names.filter((name) => isCommon(of.fields[name]))];
   if (last.length > 0)
     groups.push({ title: advanced.length > 0 ? "Advanced" : "Access", names: last, closed: true });
   return groups;
+}
+
+/**
+ * Tests for the fields that records of this type usually have, or that had a value at first: a field must not move while
+ * somebody types into it. A type that is not known has all fields.
+ */
+function isAskedFor(
+  { fields }: Declaration,
+  { model_type = "" }: Values,
+  given: Values,
+): (name: string) => boolean {
+  const type = parseConstant(model_type, undefined);
+  const isKnown = type === "" || Object.values(fields).some(({ form }) => form?.types?.includes(type));
+  const isUsual = ({ form }: FieldInfo): boolean => !form?.types || !isKnown || form.types.includes(type);
+  return (name) => Boolean(given[name]?.trim()) || isUsual(fields[name]);
 }
 
 /** Annotations in a form: annotations with a value, and custom properties of records of this type. */
@@ -135,7 +154,7 @@ export function RecordForm(props: RecordFormProps) {
   const location = storedIn(of);
   const position = location && of.fields[location].form!.suffix;
   const positionHint = usePositionHint((location && values[location]) ?? "");
-  const groups = groupFields(of, values, useSession()?.user.is_superuser === true, annotations);
+  const groups = groupFields(of, values, useSession()?.user.is_superuser === true, annotations, given);
   const element = useFirstFocus();
   const form = useSubmission(async () => {
     try {
