@@ -135,6 +135,8 @@ const OTHER_STATUSES: Record<string, number> = {
   cancelImport: 409,
   // The run has no assay.
   registerDatasetsOfInstrumentRun: 400,
+  // There is only one term.
+  mergeUnitIntoAnother: 400,
   // The location has no grid.
   checkOrFillBoxFromRackScan: 400,
 };

@@ -15,6 +15,7 @@ import type { stockOperations } from "./route-stock.ts";
 import type { stocktakeOperations } from "./route-stocktakes.ts";
 import type { storageOperations } from "./route-storage.ts";
 import type { subResourceOperations } from "./route-sub-resources.ts";
+import type { unitOperations } from "./route-units.ts";
 
 export type { JsonRecord, RecordPage } from "../model/record-schema.ts";
 export type { SentFields } from "../model/schema.ts";
@@ -38,6 +39,7 @@ type Declared =
       | typeof storageOperations
       | typeof subResourceOperations
       | typeof tokenOperations
+      | typeof unitOperations
     >[number]
   | ReturnType<typeof sampleOperation | typeof scanOperation | typeof searchAllOperation>;
 

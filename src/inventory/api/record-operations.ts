@@ -20,6 +20,7 @@ import { storageOperations } from "./route-storage.ts";
 import { sharingOperations } from "./route-sharing.ts";
 import { stocktakeOperations } from "./route-stocktakes.ts";
 import { subResourceOperations } from "./route-sub-resources.ts";
+import { unitOperations } from "./route-units.ts";
 
 export const MAX_MESSAGE_BYTES = 10_000_000;
 
@@ -37,6 +38,7 @@ export const listStoreOperations = (store: Store, accounts: Accounts) => [
   ...stockOperations(),
   ...orderOperations(),
   ...storageOperations(),
+  ...unitOperations(),
   ...labelOperations(),
   ...stocktakeOperations(),
   ...labidOperations(),

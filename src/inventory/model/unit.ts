@@ -198,6 +198,10 @@ export function readUnit(text: string): Unit {
   return findUnit(text) ?? own;
 }
 
+/** The unit that a term means: by its name or, if the table does not have that, its label. */
+export const termUnit = (name: string, label: string): Unit =>
+  findUnit(name) ?? findUnit(label) ?? readUnit(name);
+
 /** The symbol of a unit: "µg/mL" for "microgram per milliliter". Other names stay as they are. */
 export const unitSymbol = (name: string): string =>
   findUnit(name)?.symbol ??
