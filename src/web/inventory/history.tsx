@@ -59,12 +59,14 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
     readHistory(of.name, row.id, { page_size: size }, signal),
   );
   const { total = 0, results = [] } = history.value ?? {};
+  // A deleted record is restored first.
+  const mayUndo = useSession() && row.values.deleted !== true;
   const batches = useRecentChanges(
-    useSession() ? { resource: of.name, record: row.id, page_size: String(shown) } : null,
+    mayUndo ? { resource: of.name, record: row.id, page_size: String(shown) } : null,
     `${row.version} ${revision}`,
   );
   const undoable = new Map(
-    (batches.value?.results ?? [])
+    ((mayUndo && batches.value?.results) || [])
       .filter(({ cannot_undo }) => cannot_undo === null)
       .map(({ id, sentence }) => [id, sentence]),
   );
