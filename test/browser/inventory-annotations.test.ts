@@ -110,8 +110,8 @@ browserTest("makes an annotation type with a preview, and says where a type is u
   const { page } = opened;
   await fill(page, "Name", "Host strain");
   await seeText(page, "host_strain");
-  await press(page, "radio", "Choice from a vocabulary");
-  await choose(page, "Vocabulary", "species");
+  await press(page, "radio", "Choice from a choice list");
+  await choose(page, "Choice list", "species");
   await seeText(page, "Capra hircus, Danio rerio, Drosophila melanogaster and");
   await page.waitForFunction(() =>
     /Host strain.*ACTB forward\s*Capra hircus/s.test(document.querySelector(".card .card")!.textContent),

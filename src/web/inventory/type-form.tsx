@@ -124,7 +124,7 @@ const useFirst = (list: string | null, field: string, size: number, filter: Reco
 
 const SHOWN_TERMS = 3;
 
-/** Some terms of a vocabulary, and where it can be edited. */
+/** Some terms of a choice list, and where it can be edited. */
 export function Terms({ category }: { category: string }) {
   const found = useFirst("vocabularies/terms", "name", SHOWN_TERMS, { category_id: category });
   if (!found) return null;
@@ -133,7 +133,7 @@ export function Terms({ category }: { category: string }) {
   return (
     <p class="hint beside">
       {names === ""
-        ? "The category has no terms yet."
+        ? "The choice list has no terms yet."
         : more > 0
           ? `${names} and ${formatCount(more)} more.`
           : `${names}.`}{" "}
@@ -142,7 +142,7 @@ export function Terms({ category }: { category: string }) {
         target="_blank"
         rel="noopener"
       >
-        Edit vocabulary
+        Edit choice list
       </a>
     </p>
   );
