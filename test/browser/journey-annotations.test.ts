@@ -29,7 +29,7 @@ browserTest(
     await seeText(page, "60 added");
 
     await follow(page, "Fields");
-    await follow(page, "Add annotation type");
+    await follow(page, "Add field");
     await fill(page, "Name", "Resistance");
     await press(page, "radio", "Text free, or fixed choices");
     await fill(page, "Choices optional", "Ampicillin\nKanamycin");
