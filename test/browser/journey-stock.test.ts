@@ -10,6 +10,7 @@ import {
   browserTest,
   checkPage,
   choose,
+  disclose,
   fill,
   named,
   openPage,
@@ -66,6 +67,7 @@ async function importTubes(page: Page, path: string): Promise<void> {
   await chooseFile(page, "File to import", path);
   await seeText(page, "Put what contains it before the label");
   await writeTubes(path, BOX);
+  await disclose(page, "Another file");
   await chooseFile(page, "File to import", path);
   // A fresh server knows the unit.
   await seeText(page, "20 new");
@@ -120,7 +122,7 @@ browserTest(
     await page.waitForSelector("[role=gridcell][aria-label='A7, Primer 7, low']");
     await checkPage(opened, "journey-box");
     await follow(page, "Overview");
-    await follow(page, "1 consumable");
+    await follow(page, "Reorder and receive");
     await seeText(page, "Primer 7");
 
     // The administrator sets up e-mail.
