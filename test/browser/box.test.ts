@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "puppeteer-core";
 import { scratch } from "../executable/labd.ts";
 import { browserTest, checkPage, choose, fill, openPage, press, seeText } from "./browser.ts";
-import { write } from "./connection.ts";
+import { findLastBatch, undoSince, write } from "./connection.ts";
 import { cell, dragSlot, keys } from "./inventory.ts";
 
 /** The page of a box: the grid, and moves by keyboard, by dragging and with a scanner. */
@@ -86,6 +86,7 @@ browserTest("shows tubes without a slot below the grid, from where they are drag
 browserTest("puts scanned tubes into the next free slots", async () => {
   await using opened = await openBox();
   const { page } = opened;
+  const last = await findLastBatch(page);
   await press(page, "button", "Scan into the box");
   await seeText(page, "The next tube goes to C3.");
   await page.keyboard.type("CO0000001\n");
@@ -98,6 +99,7 @@ browserTest("puts scanned tubes into the next free slots", async () => {
   await press(page, "button", "Undo");
   await seeText(page, "The next tube goes to C9.");
   await cell(page, "C3, anti-p53 DO-1");
+  await undoSince(page, last);
 });
 
 browserTest("fills free slots with the records of a list, after a preview", async () => {
@@ -121,6 +123,7 @@ browserTest("fills free slots with the records of a list, after a preview", asyn
 browserTest("consumes stock, refuses more than is left, and makes aliquots", async () => {
   await using opened = await openPage("/inventory/stocks-consumables?query=ACTB forward", { signedIn: true });
   const { page } = opened;
+  const last = await findLastBatch(page);
   await Promise.all([page.waitForNavigation(), press(page, "link", "ACTB forward")]);
   await seeText(page, "low below 20 µL");
   await fill(page, "Use", "200");
@@ -140,11 +143,13 @@ browserTest("consumes stock, refuses more than is left, and makes aliquots", asy
   await page.keyboard.press("Enter");
   await seeText(page, "Made 2 aliquots.");
   await seeText(page, "100 µL");
+  await undoSince(page, last);
 });
 
 browserTest("tells boxes of the same label apart where a tube is moved", async () => {
   await using opened = await openBox();
   const { page } = opened;
+  const last = await findLastBatch(page);
   const made = async (label: string, parent: string | null): Promise<string> => {
     const { results } = await write(page, "POST", "/api/v2/locations/?response_format=flat", {
       label,
@@ -160,6 +165,7 @@ browserTest("tells boxes of the same label apart where a tube is moved", async (
   await seeText(page, "Shelf P › Same rack › Same box");
   await seeText(page, "Shelf Q › Same rack › Same box");
   await checkPage(opened, "box-move-same-label");
+  await undoSince(page, last);
 });
 
 browserTest("moves nine tubes from the front of a freezer to another box, and undoes that", async () => {
@@ -207,6 +213,7 @@ browserTest("opens a box at the slot of a tube, which is used from there", async
 browserTest("checks and fills a box from the file of a rack scanner, and undoes that", async () => {
   await using opened = await openPage("/inventory/storage", { signedIn: true });
   const { page, url } = opened;
+  const last = await findLastBatch(page);
   const { results } = await write(page, "POST", "/api/v2/locations/?response_format=flat", {
     label: "Scanned rack",
     grid_rows: 2,
@@ -227,4 +234,5 @@ browserTest("checks and fills a box from the file of a rack scanner, and undoes 
   expect(await page.$("[role=gridcell][aria-label^='A1, free']")).toBeNull();
   await press(page, "button", "Undo");
   await cell(page, "A1, next free slot");
+  await undoSince(page, last);
 });

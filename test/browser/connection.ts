@@ -74,3 +74,19 @@ export const write = (
     path,
     JSON.stringify(body),
   );
+
+/** The newest batch, up to which `undoSince` undoes. */
+export async function findLastBatch(page: Page): Promise<string> {
+  const { results } = await write(page, "GET", "/api/v2/batches/?page_size=1");
+  return (results as { id: string }[])[0].id;
+}
+
+/** Undoes every batch since one, newest first: other tests expect the sample as it was. */
+export async function undoSince(page: Page, last: string): Promise<void> {
+  const { results } = await write(page, "GET", "/api/v2/batches/?page_size=20");
+  for (const { id, undoes, undone_by } of results as Record<string, string | null>[]) {
+    if (id === last) return;
+    // An undo and its batch already cancel out.
+    if (undoes === null && undone_by === null) await write(page, "POST", `/api/v2/batches/${id}/undo/`, {});
+  }
+}

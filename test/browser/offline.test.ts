@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
-import type { Page } from "puppeteer-core";
 import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
-import { openConnection, openMoving, openReady, write } from "./connection.ts";
+import { findLastBatch, openConnection, openMoving, openReady, undoSince, write } from "./connection.ts";
 import { cell, dragSlot, keys, scan } from "./inventory.ts";
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
@@ -154,23 +153,13 @@ browserTest(
   300_000,
 );
 
-/** Undoes every batch since one, newest first. */
-async function undoSince(page: Page, last: string): Promise<void> {
-  const { results } = await write(page, "GET", "/api/v2/batches/?page_size=20");
-  for (const { id } of results as { id: string }[]) {
-    if (id === last) return;
-    await write(page, "POST", `/api/v2/batches/${id}/undo/`, {});
-  }
-}
-
 browserTest(
   "moves, exchanges, adds and takes out tubes of a box without a network, and shows a slot that was taken meanwhile",
   async () => {
     using connection = await openConnection();
     await using opened = await openReady(connection.url);
     await using other = await openPage("/inventory/scan", { signedIn: true });
-    const { results } = await write(other.page, "GET", "/api/v2/batches/?page_size=1");
-    const [{ id: last }] = results as { id: string }[];
+    const last = await findLastBatch(other.page);
     const { page, url } = opened;
     await page.goto(`${url}/inventory/locations/${BOX}`);
     await (await cell(page, "A1, p53 TAD forward"))!.click();
