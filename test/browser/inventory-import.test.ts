@@ -6,7 +6,7 @@ import type { ElementHandle } from "puppeteer-core";
 import { elabftw } from "../inventory/eln-crates.ts";
 import { messySheet } from "../inventory/messy-sheet.ts";
 import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
-import { write } from "./connection.ts";
+import { findLastBatch, undoSince, write } from "./connection.ts";
 
 browserTest(
   "checks a messy spreadsheet, corrects it, imports the good rows, and undoes the import",
@@ -17,6 +17,7 @@ browserTest(
       writeFileSync(path, await messySheet());
       await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
       const { page } = opened;
+      const last = await findLastBatch(page);
       await write(page, "POST", "/api/v2/locations/", { label: "Box 1", grid_rows: 9, grid_columns: 9 });
       await write(page, "POST", "/api/v2/consumables/", {
         name: "anti-MDM2 SMP14",
@@ -63,6 +64,8 @@ browserTest(
       await press(page, "button", "Undo");
       await seeText(page, "Undone.");
       expect(await lots()).toEqual([]);
+      await undoSince(page, last);
+      await write(page, "PATCH", "/api/v2/users/admin/", { full_name: "" });
     } finally {
       rmSync(directory, { recursive: true });
     }
