@@ -19,6 +19,8 @@ type Reason = (typeof REASONS)[number];
 const toReason = (state: Shortage): Reason =>
   state === "empty" || state === "low" ? "below_minimum" : state;
 
+const toKey = ({ resource, rid, state }: Stock): string => `${resource.name} ${rid} ${toReason(state!)}`;
+
 /** Stock that became due. */
 interface ReminderEvent {
   seq: number;
@@ -53,8 +55,6 @@ interface Row {
 }
 
 const FIELDS = ["id", "name", "location__unique_path", "position"];
-/** Reminders that one scan adds, the most urgent first; the next scan continues. */
-const MAX_ADDED = 10_000;
 const HOUR = 3_600_000;
 
 /**
@@ -90,21 +90,19 @@ export class Reminders {
     const { statements, clock } = this.store;
     const text = "SELECT rid, username, is_superuser, primary_group FROM user_account WHERE rid = ?";
     const due = listRunningOut(this.store, toActor(statements, this.#get(text, user)!));
-    const rows = due.map(({ resource, rid, state }) => [resource.name, toReason(state!), rid]);
-    const list = JSON.stringify(rows);
-    const selected = "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)";
-    const missing = (from: string): string => `(resource, reason, record) NOT IN (${from})`;
-    const noted = "SELECT resource, reason, record FROM reminder WHERE reader = ?";
+    const noted = this.#readNoted(user);
+    const keys = new Set(due.map(toKey));
+    const gone = [...noted].filter(([key]) => !keys.has(key)).map(([, seq]) => seq);
+    const added = due.filter((stock) => !noted.has(toKey(stock)));
+    const rows = added.map(({ resource, rid, state }) => [resource.name, toReason(state!), rid]);
     statements.writing(() => {
-      statements.run({
-        text: `DELETE FROM reminder WHERE reader = ? AND ${missing(selected)}`,
-        args: [user, list],
-      });
-      statements.run({
-        text: `WITH due (resource, reason, record) AS (${selected}) INSERT INTO reminder (reader, resource, reason, record, since)
-          SELECT ?, resource, reason, record, ? FROM due WHERE ${missing(noted)} LIMIT ${MAX_ADDED}`,
-        args: [list, user, clock.now(), user],
-      });
+      const removing = "DELETE FROM reminder WHERE seq IN (SELECT value FROM json_each(?))";
+      if (gone.length > 0) statements.run({ text: removing, args: [JSON.stringify(gone)] });
+      if (rows.length === 0) return;
+      // Another process may add a webhook of the same person.
+      const adding = `INSERT OR IGNORE INTO reminder (reader, resource, reason, record, since)
+        SELECT ?, value ->> 0, value ->> 1, value ->> 2, ? FROM json_each(?)`;
+      statements.run({ text: adding, args: [user, clock.now(), JSON.stringify(rows)] });
     });
     this.#scanned.set(user, clock.now());
     return this.last();
@@ -139,16 +137,9 @@ export class Reminders {
    * @param seen reminders after this one are new
    */
   listDue(actor: Actor, seen: number, size: number): DueList[] {
-    const { statements } = this.store;
-    return statements.reading(() => {
-      const text = "SELECT resource, record, reason FROM reminder WHERE reader = ? AND seq > ?";
-      const added = new Set(
-        statements
-          .all({ text, args: [actor.user, seen] })
-          .map(({ resource, record, reason }) => `${resource} ${record} ${reason}`),
-      );
-      const isNew = ({ resource, rid, state }: Stock): boolean =>
-        added.has(`${resource.name} ${rid} ${toReason(state!)}`);
+    return this.store.statements.reading(() => {
+      const added = this.#readNoted(actor.user!, seen);
+      const isNew = (stock: Stock): boolean => added.has(toKey(stock));
       const all = listRunningOut(this.store, actor, (resource) => ownedByActorOrGroup(resource, actor));
       return REASONS.map((reason) => {
         const due = all.filter(({ state }) => toReason(state!) === reason);
@@ -157,6 +148,15 @@ export class Reminders {
         return { reason, total: due.length, shown };
       }).filter(({ total }) => total > 0);
     });
+  }
+
+  /** Notes of a person after a cursor, by what they are about. */
+  #readNoted(user: number, after = Number.MIN_SAFE_INTEGER): Map<string, number> {
+    const text = "SELECT seq, resource, record, reason FROM reminder WHERE reader = ? AND seq > ?";
+    const rows = this.store.statements.all({ text, args: [user, after] });
+    return new Map(
+      rows.map(({ seq, resource, record, reason }) => [`${resource} ${record} ${reason}`, Number(seq)]),
+    );
   }
 
   #describe({ resource, rid, expiry, ...stock }: Stock, isNew: boolean, actor: Actor): DueStock {
