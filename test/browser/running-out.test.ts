@@ -72,6 +72,15 @@ browserTest(
     await seeText(page, "BsaI-HFv2, New England Biolabs, R3733S");
     await press(page, "button", "Group 1 tube");
     await seeText(page, "Grouped tubes into 1 product.");
+    await page.goto(`${server.url}/inventory/stocks-products`);
+    await follow(page, "T4 DNA ligase");
+    await press(page, "button", "Edit");
+    await press(page, "checkbox", "GHS07 Harmful");
+    await press(page, "checkbox", "GHS02 Flammable");
+    await checkPage(opened, "product-hazards");
+    await press(page, "button", "Save");
+    await seeText(page, "GHS02 Flammable, GHS07 Harmful");
+    await checkPage(opened, "product");
   },
   TIMEOUT,
 );

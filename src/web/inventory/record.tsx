@@ -224,11 +224,11 @@ const enteredText = (value: RecordValue | undefined): string =>
     : formatText(value);
 
 /** A text for each of several values: `value = label` for a pair whose parts differ. */
-const formatValues = (values: readonly unknown[]): string[] =>
+const formatValues = (values: readonly unknown[], field?: FieldInfo): string[] =>
   values.map((each) =>
     Array.isArray(each) && each[0] !== each[1]
       ? each.join(" = ")
-      : formatText(Array.isArray(each) ? each[0] : each),
+      : formatText(Array.isArray(each) ? each[0] : each, field),
   );
 
 function parseLines(input: string, kind: "pairs" | "texts"): Json[] {
@@ -266,7 +266,7 @@ export function parseInput(input: string, field: FieldInfo): Json {
 
 /** Several values, an amount such as `5 milligram`, or JSON. */
 function objectText(value: object, field: FieldInfo | undefined): string {
-  if (field?.form?.lines && Array.isArray(value)) return formatValues(value).join(", ");
+  if (field?.form?.lines && Array.isArray(value)) return formatValues(value, field).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => formatText(each as RecordValue, field)).join(", ");
   if ("username" in value) return String(value.username);

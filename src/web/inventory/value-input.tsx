@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 import type { FieldForm } from "../../inventory/model/field.ts";
 import {
   Checkbox,
+  Checklist,
   ChoiceCards,
   type FieldProps,
   SelectField,
@@ -86,12 +87,30 @@ const FlagInput = (props: FieldProps & { on: boolean; onChange: (value: string) 
   </div>
 );
 
-/** A choice among the values that a field can have, or usually has. */
+/** Any of the values that a list may have; `value` has each on a line. */
+const SeveralInput = (
+  props: FieldProps & {
+    words: NonNullable<FieldForm["words"]>;
+    value: string;
+    onChange: (value: string) => void;
+  },
+) => (
+  <Checklist
+    {...props}
+    value={props.value.split("\n").filter(Boolean)}
+    choices={Object.entries(props.words).map(([value, [name]]) => ({ value, name }))}
+    onChange={(chosen) => props.onChange(chosen.toSorted().join("\n"))}
+  />
+);
+
+/** A choice among the values that a field can have, or usually has, or of several for a list. */
 function OptionsInput(
   props: FieldProps & { field: FieldInfo; value: string; onChange: (value: string) => void },
 ) {
   const { field, value, optional } = props;
-  const options = field.choices ?? Object.keys(field.form?.words ?? {});
+  const { words, lines } = field.form ?? {};
+  if (words && lines) return <SeveralInput {...props} words={words} />;
+  const options = field.choices ?? Object.keys(words ?? {});
   const empty = optional || value === "" ? [""] : [];
   const other = value === "" || options.includes(value) ? [] : [value];
   return (
