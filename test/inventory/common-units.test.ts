@@ -6,7 +6,7 @@ import { findUnit } from "../../src/inventory/model/unit.ts";
 import SAMPLE from "../../src/sample/inventory.json";
 import type { Database } from "../../src/platform/sqlite.ts";
 import { openMigrated } from "../database.ts";
-import { fixedClock } from "./harness.ts";
+import { fixedClock, openLab } from "./harness.ts";
 
 /** A fresh server knows the common units. */
 
@@ -31,6 +31,23 @@ test("a database without vocabularies gets the common units once, which all may 
     expect(units).toContain(findUnit(text)!.name);
   await addCommonUnits(database, clock);
   expect(names()).toEqual(units);
+});
+
+test("a record takes a unit by symbol and alias, in the same term", async () => {
+  const lab = await openLab({ sample: {} });
+  await addCommonUnits(lab.database, lab.clock);
+  const term = lab.database.query("SELECT id FROM vocabulary_term WHERE name = 'microliter'").get() as {
+    id: string;
+  };
+  for (const unit of ["µL", "ul", "\u03bcl", "microliter", term.id]) {
+    const { status } = await lab.send("alice", "POST", "consumables/", { name: unit, amount: 1, unit });
+    const stored =
+      "SELECT t.id FROM consumable AS c JOIN vocabulary_term AS t ON t.rid = c.unit WHERE c.name = ?";
+    expect([unit, status, lab.database.query(stored).get(unit)]).toEqual([unit, 201, term]);
+  }
+  const unknown = await lab.send("alice", "POST", "consumables/", { name: "x", amount: 1, unit: "blobs" });
+  expect(unknown.body.unit).toEqual(['Object with name="blobs" does not exist.']);
+  lab.database.close();
 });
 
 test("loading the sample later adds no unit twice", () => {
