@@ -10,6 +10,7 @@ const KEYS = {
   shortcuts: { in: "local", of: "device" },
   density: { in: "local", of: "device" },
   closed: { in: "local", of: "device" },
+  labels: { in: "local", of: "device" },
   batch: { in: "local", of: "person" },
   protein: { in: "session", of: "person" },
   alignment: { in: "session", of: "person" },

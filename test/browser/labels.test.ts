@@ -45,6 +45,10 @@ browserTest(
     await press(page, "button", "Create labels");
     await page.waitForFunction(() => document.body.getAttribute("data-file") === "%PDF-");
     expect(await page.title()).toBe("stocks-consumables-labels.pdf");
+    await page.goto(`${opened.url}/inventory/labels?list=places`);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("select")].some(({ value }) => value === "a4-5x13"),
+    );
     await page.goto(`${opened.url}/inventory/labels?list=places&sheet=25x10&symbol=code128`);
     await seeText(page, " labels");
     await press(page, "button", "Create labels");

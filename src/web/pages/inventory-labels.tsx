@@ -1,3 +1,4 @@
+import { useEffect, useState } from "preact/hooks";
 import type { LabelSheets } from "../../inventory/api/route-labels.ts";
 import { href } from "../address.ts";
 import { ErrorBanner } from "../components/banner.tsx";
@@ -13,6 +14,7 @@ import { parseFilters } from "../inventory/list-address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { call, callForResponse } from "../request.ts";
 import { download } from "../download.ts";
+import { readStored, writeStored } from "../stored.ts";
 import { countRecords } from "../inventory/read-list.ts";
 
 /** Parameters of this page that are not filters. */
@@ -36,19 +38,30 @@ function InventoryLabels() {
   );
 }
 
-const readSymbol = (query: URLSearchParams): "qr" | "code128" =>
-  query.get("symbol") === "code128" ? "code128" : "qr";
+type Layout = Partial<Record<"sheet" | "symbol" | "dpi", string>>;
+
+/** The printer used last on this device, and the layout last printed with each. */
+type Saved = Partial<Record<"pdf" | "zpl", Layout>> & { printer?: string };
 
 /** Of label printers, in dots per inch. */
 const listResolutions = (sheets: LabelSheets | undefined) =>
   (sheets?.resolutions ?? []).map((dpi) => `${dpi}` as const);
 
-/** The options of the labels in the address. */
-function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
-  const format: "pdf" | "zpl" = query.get("printer") === "zpl" ? "zpl" : "pdf";
+const readSymbol = (symbol: string | undefined): "qr" | "code128" =>
+  symbol === "code128" ? "code128" : "qr";
+
+/** The printer, and the text of an option of its layout. */
+function readLayout(query: URLSearchParams, saved: Saved) {
+  const format: "pdf" | "zpl" = (query.get("printer") ?? saved.printer) === "zpl" ? "zpl" : "pdf";
+  return { format, option: (name: keyof Layout) => query.get(name) ?? saved[format]?.[name] };
+}
+
+/** The options of the labels in the address, or else those that were last printed with this printer. */
+function readOptions(query: URLSearchParams, saved: Saved, sheets: LabelSheets | undefined) {
+  const { format, option } = readLayout(query, saved);
   const resolutions = listResolutions(sheets);
   const offered = (sheets?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
-  const name = query.get("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
+  const name = option("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
   const sheet = offered.find((each) => each.name === name) ?? offered[0];
   const perPage = sheet?.per_page ?? 1;
   const skip = perPage > 1 ? Number(query.get("skip")) || 0 : 0;
@@ -59,9 +72,9 @@ function readOptions(query: URLSearchParams, sheets: LabelSheets | undefined) {
     sheet,
     perPage,
     skip,
-    symbol: readSymbol(query),
+    symbol: readSymbol(option("symbol")),
     resolutions,
-    dpi: resolutions.find((each) => each === query.get("dpi")) ?? "203",
+    dpi: resolutions.find((each) => each === option("dpi")) ?? "203",
   };
 }
 
@@ -76,11 +89,14 @@ function LabelForm({ segment }: { segment: string }) {
   const [query, setQuery] = useQuery();
   const filters = new URLSearchParams([...query].filter(([name]) => !OPTIONS.has(name)));
   const found = { ...parseFilters(filters), ordering: filters.get("ordering") ?? "" };
+  const [saved, setSaved] = useState<Saved>({});
+  useEffect(() => setSaved(readStored<Saved>("labels", {})), []);
   const sheets = useLoaded("sheets", (signal) => call("GET /api/v2/labels/", { signal }));
   const counted = useLoaded(`${segment} ${filters}`, (signal) => countRecords(segment, found, signal));
   const set = (changes: Record<string, string | null>): void => setQuery(changes, { replace: true });
   const { format, offered, sheet, perPage, skip, symbol, dpi, resolutions, most } = readOptions(
     query,
+    saved,
     sheets.value,
   );
   const total = counted.value ?? 0;
@@ -97,6 +113,7 @@ function LabelForm({ segment }: { segment: string }) {
       },
       headers: { Accept: "*/*" },
     });
+    writeStored("labels", { ...saved, printer: format, [format]: { sheet: sheet.name, symbol, dpi } });
     download(`${segment.replaceAll("/", "-")}-labels.${format}`, await response.blob());
   });
   const error = counted.error ?? sheets.error;
@@ -111,7 +128,7 @@ function LabelForm({ segment }: { segment: string }) {
           { value: "pdf", name: "Any printer (PDF)" },
           { value: "zpl", name: "Label printer (ZPL)" },
         ]}
-        onChange={(printer) => set({ printer: printer === "pdf" ? null : printer, sheet: null, skip: null })}
+        onChange={(printer) => set({ printer, sheet: null, symbol: null, dpi: null, skip: null })}
       />
       <SelectField
         label="Labels"
@@ -127,7 +144,7 @@ function LabelForm({ segment }: { segment: string }) {
           { value: "qr", name: "QR code: phones open the record" },
           { value: "code128", name: "Code 128: for simple barcode scanners" },
         ]}
-        onChange={(symbol) => set({ symbol: symbol === "qr" ? null : symbol })}
+        onChange={(symbol) => set({ symbol })}
       />
       {perPage > 1 && (
         <TextField
