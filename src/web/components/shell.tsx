@@ -90,6 +90,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/inventory/stocktake": "/inventory/stocktakes",
   "/inventory/locations": "/inventory/storage",
   "/inventory/equipment": "/inventory/storage",
+  "/inventory/stocks-orders": "/inventory/running-out",
+  "/inventory/stocks-products": "/inventory/running-out",
   "/inventory/places": "/inventory/storage",
   "/inventory/build": "/inventory/storage",
   "/inventory/custompropertytypes": "/inventory/annotationtypes",
