@@ -220,6 +220,37 @@ browserTest("shows what becomes visible before a record is published, and asks",
   expect(await isChecked()).toBe(true);
 });
 
+browserTest("merges a unit into another of the same meaning after a preview, and takes it back", async () => {
+  await using opened = await openPage("/inventory", { signedIn: true });
+  const { page, url } = opened;
+  const category = await findId(page, "vocabularies/categories", "kind=unit");
+  await post(page, "/api/v2/vocabularies/terms/", { name: "ul", category, public: true });
+  await post(page, "/api/v2/vocabularies/terms/", { name: "microlitres", category, public: true });
+  const from = await findId(page, "vocabularies/terms", "name=ul");
+  await post(page, "/api/v2/stocks/consumables/", { name: "Merged tube", amount: 20, unit: from });
+  await page.goto(`${url}/inventory/vocabularies-terms/${from}`, { waitUntil: "networkidle2" });
+  await seeText(page, "Units of the same meaning");
+  await checkPage(opened, "inventory-same-units");
+  await press(page, "button", "Merge into microlitres");
+  await seeText(
+    page,
+    "1 record will have microlitres instead. Amounts stay as they are. ul will be deleted.",
+  );
+  await checkPage(opened, "inventory-merge-units");
+  await page.click("dialog .btn-primary");
+  await seeText(page, "Merged ul into microlitres.");
+  await seeText(page, "Deleted by admin");
+  const findUnit = () =>
+    page.evaluate(
+      async () => (await (await fetch("/api/v2/consumables/?name=Merged tube")).json()).results[0].unit,
+    );
+  expect(await findUnit()).toBe(await findId(page, "vocabularies/terms", "name=microlitres"));
+  await page.click(".toast:last-child button");
+  await seeText(page, "Undone.");
+  await seeText(page, "1 in consumables");
+  expect(await findUnit()).toBe(from);
+});
+
 browserTest("shows hints on empty lists", async () => {
   await using opened = await openPage("/inventory/locations/00000000-0000-4000-8000-00000000dead");
   await seeText(opened.page, "Not found.");

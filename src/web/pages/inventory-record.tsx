@@ -43,6 +43,7 @@ import {
   WHOLE,
 } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
+import { SameUnits } from "../inventory/same-units.tsx";
 import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockActions } from "../inventory/stock-actions.tsx";
@@ -130,6 +131,9 @@ function Record(props: RecordProps) {
           </div>
           {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
           {isTypeList(of) && !isDeleted && <TypeUsage of={of} row={row} />}
+          {of.name === "vocabularies/terms" && !isDeleted && (
+            <SameUnits of={of} row={row} onChanged={onUndone} />
+          )}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
           <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
           <ClosedProperties title="Details" of={of} row={row} names={details} />
