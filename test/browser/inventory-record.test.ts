@@ -13,6 +13,7 @@ import {
   press,
   seeText,
 } from "./browser.ts";
+import { write } from "./connection.ts";
 
 /** Id of the record that a filter finds first. */
 const findId = (page: Page, list: string, filter: string): Promise<string> =>
@@ -270,4 +271,69 @@ browserTest("shows a public record without signing in, and offers no writes", as
   // Earlier tests may have changed it.
   expect(buttons.filter((name) => name !== "Compare versions")).toEqual(["More", "Keyboard shortcuts"]);
   await checkPage(opened, "inventory-record-anonymous");
+});
+
+/** Names of the records of a lineage, and whether each is the one of the page. */
+const readLineage = (page: Page): Promise<(string | boolean)[][]> =>
+  page.$$eval(".lineage .lin > a, .lineage .lin > b", (names) =>
+    names.map((name) => [name.textContent, name.tagName === "B"]),
+  );
+
+browserTest("shows the family of an aliquot, and to each reader the records that they may view", async () => {
+  await using opened = await openPage("/inventory", { signedIn: true });
+  const { page, url } = opened;
+  const list = "/api/v2/stocks/consumables/";
+  const given = { name: "Lineage serum", model_type: "ANTIBODY", amount: 1, public: false };
+  const { id: source } = (await write(page, "POST", list, given)) as unknown as { id: string };
+  const divide = async (of: string, aliquots: object): Promise<string[]> => {
+    await write(page, "POST", `${list}${of}/aliquots/`, aliquots);
+    const { results } = await write(page, "GET", `${list}?aliquot_of=${of}&ordering=name`);
+    return (results as { id: string }[]).map(({ id }) => id);
+  };
+  const [mine] = await divide(source, { count: 3, amount: 0.2 });
+  const [, child] = await divide(mine, { count: 2, amount: 0.05 });
+  const address = (id: string) => `${url}/inventory/consumables/${id}`;
+  await page.goto(address(mine), { waitUntil: "networkidle2" });
+  await seeText(page, "Where it comes from");
+  const tree = await page.$$eval(".lineage li", (items) =>
+    items.map((item) => [
+      item.querySelector(".lin > a, .lin > b")?.textContent,
+      item.querySelectorAll("li").length,
+      item.querySelector(".lin > small")?.textContent,
+    ]),
+  );
+  expect(tree).toEqual([
+    ["Lineage serum", 5, "0.4"],
+    ["Lineage serum 1", 2, "0.1"],
+    ["Lineage serum 1 1", 0, "0.05"],
+    ["Lineage serum 1 2", 0, "0.05"],
+    ["Lineage serum 2", 0, "0.2"],
+    ["Lineage serum 3", 0, "0.2"],
+  ]);
+  expect(await page.evaluate(() => document.body.innerText)).not.toContain("Referenced by");
+  await checkPage(opened, "inventory-lineage");
+  await page.goto(address(source), { waitUntil: "networkidle2" });
+  expect(await page.$$eval(".lineage .me > ul > li", (items) => items.length)).toBe(3);
+
+  await using other = await openPage("/inventory");
+  for (const id of [mine, child]) {
+    const { confirm } = (await write(page, "PATCH", `${list}${id}/`, { public: true })) as unknown as {
+      confirm?: string;
+    };
+    if (confirm) await write(page, "PATCH", `${list}${id}/?confirm=${confirm}`, { public: true });
+  }
+  await other.page.goto(address(mine), { waitUntil: "networkidle2" });
+  await seeText(other.page, "Where it comes from");
+  expect(await readLineage(other.page)).toEqual([
+    ["Lineage serum 1", true],
+    ["Lineage serum 1 2", false],
+  ]);
+  expect(await other.page.$eval(".lineage", ({ textContent }) => textContent)).not.toContain("more");
+  await other.page.goto(address(child), { waitUntil: "networkidle2" });
+  await seeText(other.page, "Where it comes from");
+  expect(await readLineage(other.page)).toEqual([
+    ["Lineage serum 1", false],
+    ["Lineage serum 1 2", true],
+  ]);
+  expect([...opened.faults, ...other.faults]).toEqual([]);
 });

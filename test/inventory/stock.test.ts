@@ -211,6 +211,25 @@ describe("aliquots", () => {
     expect((await lab.send("admin", "POST", `${path}purge/`, {})).status).toBe(409);
   });
 
+  test("aliquots that the caller may not view, and a hidden source, are neither listed nor counted", async () => {
+    const path = await add({ public: false });
+    const of = path.split("/").at(-2);
+    const made = (await act(path, "aliquots", { count: 3 })).body as unknown as Record<string, Json>[];
+    const [seen] = made.map(({ id }) => String(id));
+    await expectStatuses(lab, "alice", [[`PATCH ${CONSUMABLES}${seen}/`, 200, { public: true }]]);
+    const list = async (filter: string, as?: string) => {
+      const { body } = await lab.ask("GET", `${CONSUMABLES}?${filter}`, { as });
+      return [body.total, (body.results as { id: string }[]).map(({ id }) => id)];
+    };
+    expect((await list(`aliquot_of=${of}`, "alice"))[0]).toBe(3);
+    expect(await list(`aliquot_of=${of}`)).toEqual([1, [seen]]);
+    expect(await list(`id=${of}`)).toEqual([0, []]);
+    expect((await lab.ask("GET", `${path}references/`)).status).toBe(404);
+    await expectStatuses(lab, "alice", [[`PATCH ${path}`, 200, { public: true }]]);
+    const { body } = await lab.ask("GET", `${path}references/`);
+    expect([body.total, body.results]).toMatchObject([1, [{ total: 1, records: [{ id: seen }] }]]);
+  });
+
   test("aliquots fill the free slots of a box", async () => {
     const box = await add(
       { label: "Box", grid_rows: 2, grid_columns: 2, name: undefined, model_type: undefined },

@@ -27,6 +27,7 @@ import {
 } from "../inventory/declaration.ts";
 import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
+import { Lineage } from "../inventory/lineage.tsx";
 import { Notes } from "../inventory/notes.tsx";
 import { LocationCard } from "../inventory/location-card.tsx";
 import { makeCrumbs, readBranch, treeAddress } from "../inventory/path.tsx";
@@ -111,6 +112,7 @@ function Record(props: RecordProps) {
         <div class="stack">
           <StockCard of={of} row={row} onSaved={onSaved} onUndone={onUndone} />
           <ProductCard of={of} row={row} />
+          <Lineage of={of} row={row} />
           {main.length > 0 && (
             <Card title="Properties">
               <Properties of={of} row={row} names={main} />
@@ -311,13 +313,15 @@ function References({ of, row }: { of: Declaration; row: Row }) {
   const found = useLoaded(path, (signal) =>
     call("GET /api/v2/:list/:id/references/", { params: { list: of.name, id: row.id }, signal }),
   );
-  if (!found.value?.total) return null;
+  // The lineage shows the aliquots.
+  const shown = found.value?.results.filter(({ field }) => field !== "aliquot_of") ?? [];
+  if (shown.length === 0) return null;
   return (
-    <Card title="Referenced by" count={found.value.total}>
+    <Card title="Referenced by" count={shown.reduce((sum, { total }) => sum + total, 0)}>
       <Loaded of={found}>
-        {({ results }) => (
+        {() => (
           <>
-            {results.map(({ segment, field, annotation, total, list, records }) => {
+            {shown.map(({ segment, field, annotation, total, list, records }) => {
               const count = `${formatCount(total)} in ${listTitle(segment).toLowerCase()}`;
               return (
                 <div key={`${segment} ${field} ${annotation}`}>
