@@ -1,12 +1,13 @@
 import { expect } from "bun:test";
 import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
 import { findLastBatch, openConnection, openMoving, openReady, undoSince, write } from "./connection.ts";
-import { cell, dragSlot, keys, scan } from "./inventory.ts";
+import { cell, dragSlot, follow, keys, scan } from "./inventory.ts";
 
 const BSAI = "/api/v2/stocks/consumables/5f1e627f-8aba-5e10-93ff-82dee93474e6/";
 const HEPES = "CO0000008";
 /** Cold room shelf 1, where it is. */
 const SHELF = "65cbf6b4-e76e-5b92-b39e-e355a9aba0d1";
+const BOX = "6ba4555e-1c93-550a-9f35-de49e04543dc";
 const DRAWER = "f0edd1ea-6c21-549a-babe-04232fb34961";
 
 browserTest(
@@ -25,6 +26,18 @@ browserTest(
     await scan(page, "no such code");
     await seeText(page, "No record that you can view has the code");
     await checkPage(opened, "offline-scan");
+    // A scanned box opens, and that of a scanned tube, at its slot.
+    await scan(page, BOX.slice(0, 8));
+    await seeText(page, "Found Box oligos 1.");
+    await follow(page, "Box oligos 1");
+    await seeText(page, "25 of 81 slots in use");
+    await page.goto(`${url}/inventory/scan`);
+    await scan(page, "CO0000005");
+    await seeText(page, "Found p53 TAD reverse.");
+    await checkPage(opened, "offline-scan-tube");
+    await (await page.waitForSelector("small > a[href*='locations']"))!.click();
+    await seeText(page, "A2 selected tube");
+    await seeText(page, "25 of 81 slots in use");
     await page.goto(`${url}/i/5f1e627f-8aba`);
     await seeText(page, "Found BsaI-HF.");
     await page.goto(`${url}/inventory/stocks-consumables`);
@@ -104,8 +117,6 @@ browserTest(
   },
   300_000,
 );
-
-const BOX = "6ba4555e-1c93-550a-9f35-de49e04543dc";
 
 browserTest(
   "puts scanned tubes into the slots of a box without a network, and shows a slot that was taken meanwhile",

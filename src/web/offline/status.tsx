@@ -11,7 +11,7 @@ export function OfflineStatus() {
   const waiting = changes.length - conflicts;
   const parts = [
     !isOnline && "Offline",
-    waiting > 0 && `${pluralize(waiting, "change")} waiting`,
+    waiting > 0 && `${pluralize(waiting, "change")} waiting to be sent`,
     conflicts > 0 && pluralize(conflicts, "conflict"),
   ];
   return (

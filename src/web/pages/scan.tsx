@@ -114,11 +114,8 @@ function ScanPage() {
                 <li key={code}>
                   <code>{code}</code>
                   {matches.length === 0 && <Tag tone="danger">unknown</Tag>}
-                  {matches.map(({ id, segment, name, where }) => (
-                    <span key={id}>
-                      <a href={href(pagePath(segment, id))}>{name || "(no name)"}</a>{" "}
-                      <small>{[listSingular(segment), where].filter(Boolean).join(", ")}</small>
-                    </span>
+                  {matches.map((match) => (
+                    <FoundRecord key={match.id} {...match} />
                   ))}
                 </li>
               ))}
@@ -129,6 +126,22 @@ function ScanPage() {
     </>
   );
 }
+
+/** A record with its kind. Without a network its own page does not open, but that of its place, at its slot. */
+const FoundRecord = ({ id, segment, name, where, known }: Match) => (
+  <span>
+    <a href={href(pagePath(segment, id))}>{name || "(no name)"}</a>{" "}
+    <small>
+      {listSingular(segment)}
+      {where && ", "}
+      {known?.location ? (
+        <a href={href(pagePath("locations", known.location), { at: known.position })}>{where}</a>
+      ) : (
+        where
+      )}
+    </small>
+  </span>
+);
 
 /** Actions on the scanned record; without a network those that wait for it. */
 function ScannedActions({ of: { segment, id, known } }: { of: Match }) {
