@@ -69,6 +69,14 @@ test("amounts of a product add up across units", async () => {
   });
 });
 
+test("amounts in one unit add up in decimals", async () => {
+  const category = await create("categories", { name: "mass", kind: "unit" });
+  const unit = await create("terms", { name: "milligram", label: "mg", category });
+  const id = await product({ unit, minimum_amount: 600 });
+  for (const amount of [20, 0.2, 30.1]) await tube({ product: id, amount, unit });
+  expect((await stockOf(`product=${id}`)).results[0]).toMatchObject({ left: 50.3, unit: "milligram" });
+});
+
 test("the list has products and records without one, as the filters of the lists find them", async () => {
   const own = await openLab();
   const add = (values: object, list = "stocks/consumables") =>

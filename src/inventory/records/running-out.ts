@@ -71,6 +71,8 @@ interface Target {
 const PRODUCT = DECLARED.get("product") as RoutedResource;
 const CONSUMABLE = DECLARED.get("consumable") as RoutedResource;
 const TERM = DECLARED.get("term")!;
+/** Digits of sums that binary fractions leave right. */
+const SUM_DIGITS = 12;
 const HAS_PRODUCT = compare(["product", "rid"], ">=", 0);
 /** No product, or none that the actor may view. */
 const NO_PRODUCT = compare(["product", "deleted"], "==", null);
@@ -202,7 +204,9 @@ function judge(target: Target, rows: readonly Sums[], units: ReadonlyMap<number,
     const known = rows.flatMap((row) => {
       const value = row[`${name}_amount`];
       const own = units.get(Number(row.unit)) ?? "";
-      return value !== null && isConvertible(own, unit) ? [{ value, unit: own }] : [];
+      if (value === null || !isConvertible(own, unit)) return [];
+      // SQLite adds binary fractions: 20 + 0.2 + 30.1 is 50.300000000000004 there.
+      return [{ value: Number(value.toPrecision(SUM_DIGITS)), unit: own }];
     });
     return known.length === 0 && sum(name) > 0 ? null : addAmounts(known, unit)!;
   };
