@@ -35,6 +35,12 @@ browserTest(
     await scan(page, "CO0000005");
     await seeText(page, "Found p53 TAD reverse.");
     await checkPage(opened, "offline-scan-tube");
+    await follow(page, "p53 TAD reverse");
+    await seeText(page, "Box oligos 1, A2. As this device knew it");
+    await checkPage(opened, "offline-tube");
+    await follow(page, "Open its place");
+    await seeText(page, "A2 selected tube");
+    await page.goto(`${url}/inventory/scan`);
     await (await page.waitForSelector("small > a[href*='locations']"))!.click();
     await seeText(page, "A2 selected tube");
     await seeText(page, "25 of 81 slots in use");

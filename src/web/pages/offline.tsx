@@ -29,10 +29,10 @@ function OfflinePage() {
   const session = useSession();
   const { changes, isOnline } = useQueue();
   const [shown, setShown] = useState<string | null>(null);
-  useEffect(() => setShown(locationAt(location)), []);
+  useEffect(() => setShown(recordAt(location)), []);
   const [isOffered, setOffered] = useState(true);
   useEffect(() => setOffered(canWorkOffline()), []);
-  if (shown !== null) return <KnownLocation id={shown} isOnline={isOnline} />;
+  if (shown !== null) return <KnownPage id={shown} isOnline={isOnline} />;
   return (
     <>
       <PageHead title="Offline use" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
@@ -59,45 +59,53 @@ function OfflinePage() {
   );
 }
 
-/** The location whose page the visitor asked for: the service worker answers with this page instead. */
-function locationAt({ pathname, search }: Location): string | null {
+/** The location or stock whose page the visitor asked for: the service worker answers with this page instead. */
+function recordAt({ pathname, search }: Location): string | null {
   const path = pathname.slice(href("").length);
   const of = /^\/inventory\/(storage|tree)/.test(path) ? (new URLSearchParams(search).get("of") ?? "") : path;
-  return /(?:^|\/inventory\/)locations\/([\da-f-]{36})\/?$/.exec(of)?.[1] ?? null;
+  const lists = "locations|(?:stocks[-/])?(?:consumables|specimen)";
+  return new RegExp(`(?:^|/inventory/)(?:${lists})/([\\da-f-]{36})/?$`).exec(of)?.[1] ?? null;
 }
 
-/** A location without a network: its box, or its contents. */
-function KnownLocation({ id, isOnline }: { id: string; isOnline: boolean }) {
+/** A location without a network: its box, or its contents; of stock its place. */
+function KnownPage({ id, isOnline }: { id: string; isOnline: boolean }) {
   const known = useLoaded("snapshot", snapshot);
-  const place = known.value && findRecord(known.value, id);
-  useTitle(place?.name);
-  if (!known.value || !place)
-    return known.busy ? <Skeleton /> : <p>This device does not know the location.</p>;
+  const found = known.value && findRecord(known.value, id);
+  useTitle(found?.name);
+  if (!known.value || !found) return known.busy ? <Skeleton /> : <p>This device does not know the record.</p>;
+  const isStock = found.segment.startsWith("stocks/");
   const inside = known.value.records.filter((record) => record.location === id);
   const head: ComponentProps<typeof Box>["head"] = (first, last) => (
     <PageHead
-      title={place.name}
+      title={found.name}
       crumbs={[{ name: "Offline use", href: href("/inventory/offline") }]}
       actions={
         <>
           {first}
-          <LinkButton icon="clipboard-check" href={href("/inventory/stocktake", { location: id })}>
-            Stocktake
-          </LinkButton>
-          {isOnline && <LinkButton href={href(pagePath("locations", id))}>Open the whole page</LinkButton>}
+          {!isStock && (
+            <LinkButton icon="clipboard-check" href={href("/inventory/stocktake", { location: id })}>
+              Stocktake
+            </LinkButton>
+          )}
+          {isStock && found.location && (
+            <LinkButton href={href(pagePath("locations", found.location), { at: found.position })}>
+              Open its place
+            </LinkButton>
+          )}
+          {isOnline && <LinkButton href={href(pagePath(found.segment, id))}>Open the whole page</LinkButton>}
           {last}
         </>
       }
     >
-      {whereIs(known.value!, place)}.
+      {whereIs(known.value!, found) || "No location recorded"}.
       {!isOnline && ` As this device knew it at ${formatTime(known.value!.at)}, with your changes since.`}
     </PageHead>
   );
-  if (place.grid) return <Box id={id} head={head} />;
+  if (found.grid) return <Box id={id} head={head} />;
   return (
     <>
       {head()}
-      <Inside records={inside} />
+      {!isStock && <Inside records={inside} />}
     </>
   );
 }

@@ -127,7 +127,7 @@ function ScanPage() {
   );
 }
 
-/** A record with its kind. Without a network its own page does not open, but that of its place, at its slot. */
+/** A record with its kind. Without a network its place is a link, which opens at its slot. */
 const FoundRecord = ({ id, segment, name, where, known }: Match) => (
   <span>
     <a href={href(pagePath(segment, id))}>{name || "(no name)"}</a>{" "}
