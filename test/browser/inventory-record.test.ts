@@ -94,6 +94,11 @@ browserTest(
     await page.waitForSelector("dialog .btn-danger");
     await page.click("dialog .btn-danger");
     await seeText(page, "Deleted by admin");
+    await page.waitForFunction(() =>
+      Array.from(document.querySelectorAll(".toast")).some(({ textContent }) =>
+        textContent?.includes("Deleted"),
+      ),
+    );
     await page.$$eval(".toast", (toasts) => {
       const deleted = toasts.findLast(({ textContent }) => textContent?.includes("Deleted"));
       deleted!.querySelector("button")!.click();
