@@ -5,14 +5,13 @@ import { selectVisible } from "../model/plan.ts";
 import { findUnit, unitSymbol } from "../model/unit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
-
-const IS_UNIT = compare(["category", "kind"], "==", "unit");
+import { IS_UNIT, listUnitTerms, type UnitTerm } from "../records/unit-terms.ts";
 
 /** Units by their names and aliases, for one actor and one transaction. Missing ones are created. */
 export class Units {
   readonly #known = new Map<string, string>();
   /** The visible units by their symbols, the oldest first. */
-  #bySymbol: Map<string, { id: string; category: string }[]> | undefined;
+  #bySymbol: Map<string, UnitTerm[]> | undefined;
   /** The number of created records. */
   created = 0;
 
@@ -48,23 +47,12 @@ export class Units {
   /** The id of the oldest unit whose name or label means the same, in this category if one is given. */
   findAlias(name: string, category: string | null = null): string | undefined {
     if (!findUnit(name)) return undefined;
-    this.#bySymbol ??= Map.groupBy(this.#readUnits(), ({ symbol }) => symbol);
+    this.#bySymbol ??= Map.groupBy(
+      listUnitTerms(this.store.statements, this.store.resources, this.actor),
+      ({ symbol }) => symbol,
+    );
     const same = this.#bySymbol.get(unitSymbol(name)) ?? [];
     return same.find((unit) => category === null || unit.category === category)?.id;
-  }
-
-  #readUnits() {
-    const category = "(SELECT c.id FROM cv_category AS c WHERE c.rid = t.category)";
-    const columns = `t.id AS id, t.name AS name, t.label AS label, ${category} AS category`;
-    return this.#select("term", columns, IS_UNIT, " ORDER BY t.rid").map(({ id, name, label, category }) => ({
-      id: String(id),
-      category: String(category),
-      symbol:
-        [name, label]
-          .map(String)
-          .map((text) => findUnit(text)?.symbol)
-          .find((symbol) => symbol !== undefined) ?? "",
-    }));
   }
 
   #category(): string {

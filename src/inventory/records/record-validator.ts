@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { ALIVE, ALWAYS, and, compare, type Condition, not, or } from "../model/condition.ts";
+import { ALIVE, ALWAYS, and, compare, not } from "../model/condition.ts";
 import type { Json, Stored } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import {
@@ -24,6 +24,7 @@ import { findUnit } from "../model/unit.ts";
 import { Problem } from "../../problem.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { Statements } from "./statements.ts";
+import { listUnitTerms } from "./unit-terms.ts";
 
 type Errors = ParsedBody["errors"];
 
@@ -99,25 +100,20 @@ export class RecordValidator {
   /** Row numbers of at most two records that a reference may mean. */
   #candidates(far: Resource, { by, value }: UnresolvedReference, actor: Actor): number[] {
     const condition = and(compare([by], "==", value), "deleted" in far.fields ? ALIVE : ALWAYS);
-    return this.#select(far, condition, actor, " LIMIT 2");
+    const viewer = { resources: this.resources, actor };
+    const found = this.statements.all(selectVisible(viewer, far, "t.rid AS rid", condition, " LIMIT 2"));
+    return found.map(({ rid }) => Number(rid));
   }
 
   /** The oldest unit that a symbol or alias such as µl means, as in imports; none if it is no common unit. */
-  #findUnitTerm(far: Resource, text: string, actor: Actor): number[] {
+  #findUnitTerm(text: string, actor: Actor): number[] {
     const unit = findUnit(text);
     if (!unit) return [];
-    const texts = [unit.name, unit.symbol];
-    const named = or(
-      ...["name", "label"].flatMap((field) => texts.map((one) => compare([field], "==", one))),
-    );
-    const isUnit = compare(["category", "kind"], "==", "unit");
-    return this.#select(far, and(named, isUnit, ALIVE), actor, " ORDER BY t.rid LIMIT 1");
-  }
-
-  #select(far: Resource, condition: Condition, actor: Actor, tail: string): number[] {
-    const viewer = { resources: this.resources, actor };
-    const found = this.statements.all(selectVisible(viewer, far, "t.rid AS rid", condition, tail));
-    return found.map(({ rid }) => Number(rid));
+    const terms = listUnitTerms(this.statements, this.resources, actor);
+    return terms
+      .filter(({ symbol }) => symbol === unit.symbol)
+      .map(({ rid }) => rid)
+      .slice(0, 1);
   }
 
   /** Puts row numbers in place of references. An unchanged reference needs no right to view its target. */
@@ -138,8 +134,7 @@ export class RecordValidator {
       }
       const named = this.#candidates(far, reference, actor);
       const isUnit = resource.fields[field].imports === "unit" && by !== "id";
-      const [rid, another] =
-        named.length === 0 && isUnit ? this.#findUnitTerm(far, String(value), actor) : named;
+      const [rid, another] = named.length === 0 && isUnit ? this.#findUnitTerm(String(value), actor) : named;
       if (rid === undefined) parsed.errors.set(field, [missingReference(reference)]);
       else if (another !== undefined)
         parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
