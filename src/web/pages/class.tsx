@@ -13,6 +13,7 @@ import { ClassModelView } from "../score/class-model.tsx";
 import { CopyButton } from "../score/downloads.tsx";
 import { rarityText } from "../score/motif-chooser.tsx";
 import { PatternLogo } from "../score/pattern-logo.tsx";
+import { PDB } from "../score/protein-identity.tsx";
 import { ResultList } from "../score/recent-results.tsx";
 
 /** Organisms and structures that are named. */
@@ -158,7 +159,7 @@ function WhereCard({ of }: { of: ClassDetails }) {
               <>
                 {structures.slice(0, NAMED).map((id) => (
                   <span key={id}>
-                    <a href={`https://www.rcsb.org/structure/${id}`}>{id}</a>{" "}
+                    <a href={PDB + id}>{id}</a>{" "}
                   </span>
                 ))}
                 {structures.length > NAMED && `and ${structures.length - NAMED} more`}

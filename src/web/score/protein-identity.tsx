@@ -75,7 +75,8 @@ export function ProteinCell({ identifier, of }: { identifier: string; of: Protei
   );
 }
 
-const PDB = "https://www.rcsb.org/structure/";
+/** The page of a structure of the Protein Data Bank is this with its id. */
+export const PDB = "https://www.rcsb.org/structure/";
 /** Accession of UniProtKB, https://www.uniprot.org/help/accession_numbers */
 const UNIPROT = /^(?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})$/;
 

@@ -7,10 +7,8 @@ import { capitalized, formatCount, formatDate, pluralize, Time } from "../format
 import { call } from "../request.ts";
 import type { Protein, ProteinJob, ProteinMatch } from "./protein.ts";
 import { type Search, searchTitle } from "./proteome.ts";
+import { SCANNED } from "./recent-results.tsx";
 import { countVerdicts } from "./result.ts";
-
-/** Motifs from which on a job is a scan. */
-const SCAN = 10;
 
 /** Newest searches of proteomes in which the protein is looked for. */
 const SEARCHES = 5;
@@ -84,7 +82,7 @@ const sentence = (text: string | false | null | undefined): string =>
 
 function Result({ of: job, matches }: { of: ProteinJob; matches: readonly ProteinMatch[] | undefined }) {
   const { id, state, motifs, motifCount, variant, hasOwnAlignment, submitted, expires } = job;
-  const isScan = motifCount > SCAN;
+  const isScan = motifCount >= SCANNED;
   const title = motifCount > motifs.length ? pluralize(motifCount, "motif") : motifs.join(", ");
   const facts = [
     variant && `variant ${variant}`,

@@ -229,7 +229,7 @@ function Result({ of }: { of: Task }) {
 }
 
 /** Motif classes from which on a job is a scan of a protein. */
-const SCANNED = 10;
+export const SCANNED = 10;
 const isScan = ({ patterns }: Job): boolean =>
   patterns.length >= SCANNED && patterns.every(({ name }) => name !== null);
 
