@@ -90,7 +90,7 @@ const passwordOperations = [
       "Requires the key of the setup link, which the log shows while there is no administrator. Also signs in.",
     body: SetUp,
     returns: SignedIn,
-    errors: [403, 404],
+    errors: [404],
     async run({ request, body: { key, username, password, ...about } }, { accounts }: AccountParts) {
       const [fullName, email] = [about.full_name ?? "", about.email ?? ""];
       accounts.sessions.requireSameOrigin(request);
@@ -106,7 +106,7 @@ const passwordOperations = [
       "Sets your own password if you send the current one; all sessions end, and a new one replaces yours. With the `key` of a link, sets the password of its account and signs in, unless the account has a second factor.",
     body: NewPassword,
     returns: SignedIn,
-    errors: [401, 403, 404],
+    errors: [404],
     async run({ request, body: { key, password, current_password } }, { accounts }: AccountParts) {
       if (key) return setByLink(accounts, request, key, password);
       const { user, username } = requireUser(accounts, request);

@@ -85,7 +85,7 @@ export const identityOperations = [
       username: Username,
       provider: Type.Enum([...PROVIDERS], { description: "Kind of provider.", examples: ["ldap"] }),
     },
-    errors: [400, 404],
+    errors: [404],
     run({ params }, { accounts, identities }: IdentityParts) {
       identities.unlink(accounts.userId(params.username), params.provider);
     },

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { type ErrorStatus, errorResponses } from "./error-responses.ts";
+import { errorResponses } from "./error-responses.ts";
 import { EXAMPLE_ID } from "./openapi-example.ts";
 import {
   findBodySchema,
@@ -11,8 +11,8 @@ import {
 import { OPTIONAL_CREDENTIALS } from "./security-schemes.ts";
 
 /** The OpenAPI description of an operation. @param tag group of the operation */
-export function describeOperation(key: string, about: OperationAbout, tag: string): object {
-  const { summary, description, operationId, query, params = {}, responses } = about;
+export function describeOperation(about: OperationAbout, tag: string): object {
+  const { summary, description, operationId, query, params = {}, errors = [], responses } = about;
   const sends = requestContent(about);
   return {
     tags: [tag],
@@ -28,7 +28,7 @@ export function describeOperation(key: string, about: OperationAbout, tag: strin
     ...(sends
       ? { requestBody: { ...componentName(sends), required: isBodyRequired(about), content: sends } }
       : {}),
-    responses: { ...success(about), ...errorResponses(...listErrors(key, about)), ...responses },
+    responses: { ...success(about), ...errorResponses(...errors), ...responses },
   };
 }
 
@@ -112,16 +112,3 @@ interface Described {
 /** The description of a schema; without one, that of its first form. */
 const findDescription = ({ description, anyOf: [first] = [] }: Described): string | undefined =>
   description ?? (first && findDescription(first));
-
-/** 400 where something is validated, 401 and 403 where access is. */
-function listErrors(key: string, about: OperationAbout): ErrorStatus[] {
-  const { access, query, errors = [] } = about;
-  const validates = query !== undefined || requestContent(about) !== undefined;
-  const isSignedIn = access === "signedIn" || access === "enrolling" || access === "administrator";
-  const isForbidden = access === "administrator" || (isSignedIn && !key.startsWith("GET "));
-  const found = new Set<ErrorStatus>(errors);
-  if (validates) found.add(400);
-  if (isSignedIn) found.add(401);
-  if (isForbidden) found.add(403);
-  return [...found].toSorted((a, b) => a - b);
-}

@@ -37,11 +37,8 @@ const RETRY_AFTER = {
   "Retry-After": { description: "Seconds to wait before the next attempt.", schema: Type.Integer() },
 };
 
-/** Name of the component, description and headers, by status. */
+/** Name of the component, description and headers, by status; `default` has those that any operation may respond with. */
 const RESPONSES = {
-  400: ["Invalid", "A parameter or a field is invalid; the response names it."],
-  401: ["SignedOut", "Credentials are missing or not valid."],
-  403: ["Forbidden", "The caller lacks permission."],
   404: ["NotFound", "The address or record does not exist, or the caller may not view it."],
   406: ["NotAcceptable", "The response is not available in an accepted format."],
   409: ["Conflict", "The request conflicts with the current state; the message says why."],
@@ -54,7 +51,7 @@ const RESPONSES = {
   503: ["Busy", "The server is busy or stopping; try again later.", RETRY_AFTER],
   default: [
     "Other",
-    "Any other error: 401 for credentials that are not valid, 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 412 if If-Match does not contain the current entity tag, 413 for a body or result that is too large, 415 for a media type that is not supported, 422 for an Idempotency-Key of another request, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
+    "Any other error: 400 for a parameter or field that is invalid, which the response names; 401 for credentials that are missing or not valid; 403 without permission; 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 412 if If-Match does not contain the current entity tag, 413 for a body or result that is too large, 415 for a media type that is not supported, 422 for an Idempotency-Key of another request, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
     RETRY_AFTER,
   ],
 } as const;

@@ -38,9 +38,7 @@ export function mount<Dependencies>(
     const [method, path] = operation.key.split(" ");
     const { hidden, describe: own } = operation.about;
     const describe =
-      own ??
-      (() =>
-        hidden ? [] : [{ path, detail: describeOperation(operation.key, operation.about, options.tag) }]);
+      own ?? (() => (hidden ? [] : [{ path, detail: describeOperation(operation.about, options.tag) }]));
     const detail: DeferredDetail = { describe, input: undefined };
     plugin.route(method, path, makeHandler(operation, options), { parse: "none", detail } as object);
   }

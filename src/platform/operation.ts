@@ -181,7 +181,7 @@ export interface Definition<
   status?: 201 | 202;
   /** Answers of success with other statuses, which a `Reply` gives. */
   alternatives?: Others;
-  /** Error statuses besides 400, 401 and 403, which follow from the rest. */
+  /** Error statuses that say something about the operation; `default` of its responses has all others. */
   errors?: readonly ErrorStatus[];
   /** True if the handler refuses unknown parameters, because filters are among them. */
   parses?: true;

@@ -76,7 +76,7 @@ export const reminderOperations = [
     description: "Takes the `key` of the link, which is valid for one account.",
     body: Key,
     returns: Verified,
-    errors: [403, 404],
+    errors: [404],
     run({ request, body: { key } }, { accounts, store, clock }: ReminderParts) {
       accounts.sessions.requireSameOrigin(request);
       const { user, email } = accounts.verifyEmail(key);

@@ -100,7 +100,7 @@ export const taskOperations = [
     summary: "Cancel a task of any kind",
     description: "The response is sent once the work has ended.",
     returns: TaskAnswer,
-    errors: [403, 404, 409],
+    errors: [404, 409],
     async run({ params: { id }, request, context }, { tasks, ownership }: TaskParts) {
       const caller = ownership.identify(request);
       requireOwner(caller, findReadable(tasks, id, caller).owner, "task");

@@ -62,7 +62,8 @@ async function call(
     template.replace("{id}", id).replace(/{(name|accession)}/, name) + query,
     options,
   );
-  const described = operation.responses[answer.status];
+  const described =
+    operation.responses[answer.status] ?? (answer.status >= 400 ? operation.responses.default : undefined);
   expect({ template, status: answer.status, described: described !== undefined }).toMatchObject({
     described: true,
   });

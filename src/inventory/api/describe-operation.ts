@@ -76,9 +76,9 @@ export function describe(key: string, about: OperationAbout, lists: readonly Rou
     parameters: [...parameters, ...(isPost && dryRuns ? [ONCE] : [])],
     ...(returns ? { returns: describeAnswer(about, dryRuns && !isPreviewApart) } : {}),
     ...(isPreviewApart ? { alternatives: { 200: PREVIEW, ...alternatives } } : {}),
-    errors: [400, 404, ...(writes ? ([409] as const) : []), ...errors],
+    errors: [...(names.length > 0 ? ([404] as const) : []), ...(writes ? ([409] as const) : []), ...errors],
   };
-  return describeOperation(key, parts, "inventory");
+  return describeOperation(parts, "inventory");
 }
 
 /** The declared answer, also as `response_format=flat` wraps it, or a preview of a dry run. */

@@ -158,7 +158,6 @@ const historyOperation = <const Path extends `/${string}`>(
     parameters: [[HISTORY_FIELD], PAGING, PAGE_FORMAT],
     returns: HISTORY,
     formats: HTML,
-    errors: [403],
     heavy: true,
     run({ params }, call: Call) {
       const rid = find(call, params as Record<string, string>);

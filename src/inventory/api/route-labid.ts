@@ -62,7 +62,6 @@ export const labidOperations = () => [
     ],
     returns: TABLE,
     formats: TABLES,
-    errors: [403],
     heavy: true,
     run(_, call: Call) {
       if (!call.actor.superuser) throw forbidden();

@@ -16,7 +16,7 @@ export const sampleOperation = (loadSample: () => Promise<InventorySample>) =>
       "Adds rooms, freezers, boxes and reagents to an empty inventory, in one batch, which undo removes. Administrators only.",
     parameters: [DRY_RUN],
     status: 201,
-    errors: [403, 409],
+    errors: [409],
     returns: Type.Object({ added: COUNT }, { $id: "LoadedSample" }),
     async run(_, call: Call) {
       const sample = await loadSample();

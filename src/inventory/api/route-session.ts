@@ -79,7 +79,7 @@ export function signInOperations(store: Store, accounts: Accounts) {
       ...(hidden ? { hidden } : {}),
       sends: content(CREDENTIALS),
       returns: Type.Object({ token: TEXT }),
-      errors: [401, 403, 429],
+      errors: [429],
       async run(_, call: Call) {
         const credentials = parseCredentials(await readPairs(call.request, call.maxBytes));
         return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
@@ -121,7 +121,7 @@ export function signInOperations(store: Store, accounts: Accounts) {
         "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken.",
       sends: content(CREDENTIALS),
       returns: SESSION,
-      errors: [401, 403, 429],
+      errors: [429],
       async run(_, call: Call) {
         const credentials = parseCredentials(await readJsonBody(call));
         const { session, cookie, browserCookie } = await accounts.openSession(credentials, call.request);
@@ -133,7 +133,6 @@ export function signInOperations(store: Store, accounts: Accounts) {
     operation("DELETE /api/v2/session/", {
       access: "public",
       summary: "End the current session",
-      errors: [401, 403],
       run: (_, call: Call) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
     }),
   ];

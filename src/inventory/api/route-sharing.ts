@@ -99,7 +99,6 @@ const grantOperations = (resource: RoutedResource) => [
     parameters: [PAST, PAGE_FORMAT, IF_NONE_MATCH],
     returns: GRANTS,
     formats: HTML,
-    errors: [403],
     run({ params }, call: Call) {
       const { rid, statements } = readableParent(call, resource, params.id);
       if (!mayChange(call, resource, rid)) throw forbidden();

@@ -266,7 +266,6 @@ const evictionOperation = () =>
       "The records lose their location and position. Callers who may change the location name any record, also hidden ones; callers who may use it release slots of records that are taken out.",
     body: EVICT,
     returns: EVICTION,
-    errors: [403],
     run: ({ params, body }, call: Call) =>
       writeBatch(call, body, {
         kind: "evict",

@@ -46,7 +46,7 @@ export interface BatchParts extends SubmissionContext {
   requireWritable: () => void;
 }
 
-const batchAccess = { access: "anyone", params: { id: "Id of the batch." }, errors: [400, 404] } as const;
+const batchAccess = { access: "anyone", params: { id: "Id of the batch." }, errors: [404] } as const;
 
 /** Batches: many proteins, whose jobs the server submits. */
 export const batchOperations = [
@@ -129,7 +129,7 @@ export const batchOperations = [
     description: "Cancels its jobs that have not ended. Results are kept.",
     parameters: [OWNER_KEY],
     returns: BatchSchema,
-    errors: [400, 403, 404, 409],
+    errors: [404, 409],
     async run({ params: { id }, request, context }, parts: BatchParts) {
       const { batches, ownership } = parts;
       const caller = ownership.identify(request);

@@ -98,7 +98,7 @@ export const jobOperations = [
     summary: "Get a job",
     description: "Like GetStatus.",
     returns: JobSchema,
-    errors: [400, 404],
+    errors: [404],
     run: ({ params, request, context }, parts: JobParts) =>
       jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl)(),
   }),
@@ -111,7 +111,7 @@ export const jobOperations = [
       "Cancels a queued or running job. Only its owner may do that: the account that started it, or a caller that sends the cookie or the Owner-Key with which it was started.",
     parameters: [OWNER_KEY],
     returns: JobSchema,
-    errors: [400, 403, 404, 409],
+    errors: [404, 409],
     run({ params: { id }, request, context }, parts: JobParts) {
       const caller = parts.ownership.identify(request);
       requireOwner(caller, parts.handlers.readOwner(id), "job");
@@ -128,7 +128,7 @@ export const jobOperations = [
     parameters: [describeHeader("Last-Event-ID", "Identifier of the last event received.")],
     formats: { "text/event-stream": { schema: { type: "string", description: "Events." } } },
     responses: { 204: { description: "The client has received the final state; there are no more events." } },
-    errors: [400, 404, 503],
+    errors: [404, 503],
     run({ params, request, context }, parts: JobParts) {
       const read = jobReader(parts, params.id, parts.ownership.identify(request), context.baseUrl);
       return parts.events.respond(request, parts.identifyClient(request), () => jobSnapshot(read()));
@@ -223,7 +223,7 @@ const MAX_COUNTED = 1000;
 const corpusAccess = {
   access: "signedIn",
   params: { id: CorpusHash.properties.id },
-  errors: [400, 404],
+  errors: [404],
 } as const;
 
 /** Corpora, and numbers. */
@@ -233,7 +233,7 @@ export const referenceOperations = [
     operationId: "getCorpus",
     summary: "Get the corpus in use",
     returns: CorpusSchema,
-    errors: [400, 404],
+    errors: [404],
     run(_, { corpora }: JobParts) {
       const active = corpora.active();
       if (!active) throw new Problem("not_found", "There is no corpus. Add one with `labd corpus add FILE`.");

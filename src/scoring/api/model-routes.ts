@@ -59,7 +59,7 @@ export const modelOperations = [
     summary: "Get the structure model of the query",
     description:
       "A model that the owner of the job has added to the protein, or else one of the query's accession in the folder `models` of the server, aligned with the query.",
-    errors: [400, 404, 410],
+    errors: [404, 410],
     run: ({ params }, parts: ModelParts) => parts.models.show(readQuery(parts, params.id)),
   }),
   operation("PUT /api/scoring/jobs/:id/model", {
@@ -71,7 +71,7 @@ export const modelOperations = [
     query: FileName,
     parameters: [OWNER_KEY],
     sends: FILE,
-    errors: [403, 404, 410, 413, 503],
+    errors: [404, 410, 413, 503],
     run({ params, query, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
       return addModel(parts, readQuery(parts, params.id), query.name, request);
@@ -85,7 +85,7 @@ export const modelOperations = [
     description:
       "Files in the server's folder stay, and are shown again. Only the owner of the job may remove it.",
     parameters: [OWNER_KEY],
-    errors: [400, 403, 404, 410],
+    errors: [404, 410],
     run({ params, request }, parts: ModelParts) {
       requireJobOwner(parts, request, params.id);
       return removeModel(parts, readQuery(parts, params.id));
@@ -98,7 +98,7 @@ export const modelOperations = [
     summary: "Get the file of the structure model",
     description: "The mmCIF or PDB file, unpacked.",
     formats: FILES,
-    errors: [400, 404, 410],
+    errors: [404, 410],
     run: ({ params }, parts: ModelParts) => modelFile(parts, readQuery(parts, params.id)),
   }),
   operation("GET /api/scoring/proteins/:accession/model", {
@@ -119,7 +119,7 @@ export const modelOperations = [
     query: FileName,
     parameters: [OWNER_KEY],
     sends: FILE,
-    errors: [403, 404, 413, 503],
+    errors: [404, 413, 503],
     run({ params, query, request }, parts: ModelParts) {
       const of = readProtein(parts, params.accession, request);
       return addModel(parts, { ...of, owners: [requireKeeper(parts, of)] }, query.name, request);

@@ -76,7 +76,7 @@ export const proteomeOperations = [
     description:
       "Families (homologs, alignment, tree and disorder of a protein) are computed once, by the server or `labd proteome build`. Searches score with them.",
     returns: ProteomeSchema,
-    errors: [400, 404],
+    errors: [404],
     async run(_, { client, corpora, builds }: ProteomeParts) {
       const { name, hash, sequences, path } = activeCorpus(corpora);
       const found = await client.call<FamiliesOverview>({ do: "overview", corpus: { path, hash } });
@@ -131,7 +131,7 @@ export const proteomeOperations = [
     description:
       "Cancels a queued or running search of the caller. The computation goes on if others have started an equal one.",
     parameters: [OWNER_KEY],
-    errors: [400, 403, 404, 409],
+    errors: [404, 409],
     async run({ params, request, context: { baseUrl } }, parts: ProteomeParts) {
       const json = await cancel(parts, parts.own.find(params.id), request, baseUrl);
       return new Response(paced(json), { headers: HEADERS });

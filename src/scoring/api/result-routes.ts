@@ -92,7 +92,7 @@ export const resultOperations = [
     description:
       "Imported features of the protein with the query's sequence, and for each match the known instances, also those at the same place of aligned homologs. Scores do not depend on them. Empty if nothing is imported.",
     returns: FeaturesSchema,
-    errors: [400, 404, 409, 410, 503],
+    errors: [404, 409, 410, 503],
     run: ({ params: { id } }, parts: ResultDependencies) =>
       printed(parts, id, { features: true }, { ...NO_STORE, "Content-Type": "application/json" }),
   }),

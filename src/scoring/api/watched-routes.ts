@@ -77,7 +77,7 @@ const JobParameter = Type.Object(
   { additionalProperties: false, examples: [{ job: EXAMPLE_ID }] },
 );
 
-const signedIn = { access: "signedIn", errors: [400] } as const;
+const signedIn = { access: "signedIn" } as const;
 
 /** Saved queries of signed-in users, and how their verdicts change with the corpus. */
 export const watchedOperations = [
@@ -137,7 +137,7 @@ export const watchedOperations = [
     summary: "Stop watching a query",
     params: { id: uuid("Identifier of the watched query.") },
     returns: WatchedListSchema,
-    errors: [400, 404],
+    errors: [404],
     run({ request, params }, parts: WatchedParts) {
       parts.queries.remove(params.id, parts.identifyClient(request));
       return listWatched(parts, request);
