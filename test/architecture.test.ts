@@ -62,7 +62,13 @@ const RULES: Record<string, Rule> = {
   ...SCORING_RULES,
   // The registry of columns, filters and formats of matches, which pages import.
   "src/scoring/table": {
-    files: ["src/motif/options.ts", "src/motif/match-disorder.ts", "src/motif/overlap.ts", ...TREES],
+    files: [
+      "src/motif/options.ts",
+      "src/motif/match-disorder.ts",
+      "src/motif/match-order.ts",
+      "src/motif/overlap.ts",
+      ...TREES,
+    ],
     packages: [],
   },
   // In layers: model, resources, records, then imports and labels, then api. Each may use those before it.

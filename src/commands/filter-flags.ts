@@ -8,7 +8,6 @@ import {
   listFormerNames,
   listOrders,
   type MatchTable,
-  orderColumn,
   readEvidenceChoice,
   type Scoring,
   type TableView,
@@ -77,7 +76,7 @@ export function readView(call: Call, table: MatchTable, help: string): TableView
   const values = filterValues(call, table, help);
   const order = call.value("--order");
   if (order === undefined) return { values };
-  if (orderColumn(table, order)) return { values, order };
+  if (listOrders(table).includes(order)) return { values, order };
   const names = listOrders(table).filter((name) => !name.startsWith("-"));
   throw unknownWord("column", order, names, help.replace(/^See (.*)\.$/, "$1"));
 }

@@ -90,7 +90,7 @@ export const scan: Command = {
   example:
     "labd corpus add --sample\nlabd scan P04637\nlabd scan --fasta p53.fasta --type DEG,DOC --disordered\nlabd scan --fasta proteome.fasta.gz --elm elm_classes.tsv --max-q 0.2 --output scan.tsv --resume\n" +
     "PROTEIN is an accession, entry name or gene of the corpus, with a species where needed ('TP53 mouse'), or a sequence.\n" +
-    "Homologs are searched once per protein. Matches are printed by z, the highest first. q is the expected\n" +
+    "Homologs are searched once per protein. Matches are printed by verdict, then by z. q is the expected\n" +
     "fraction of random matches among a match and those above it (Benjamini and Hochberg, over all matches of the\n" +
     "protein); stands_out says whether it is at most 0.05 or 0.2. q does not change the verdict, which follows\n" +
     "overall_p, and label is an earlier name of verdict. Filters do not change q; testing\n" +

@@ -115,7 +115,7 @@ export const score: Command = {
   example:
     "labd corpus add --sample\nlabd score TP53 --pattern 'F...W..[LIV]'\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch genes.txt --elm LIG_SH3_1 --skip-invalid\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume\n" +
     "PROTEIN is an accession, entry name or gene of the corpus, with a species where needed ('TP53 mouse'), or a sequence.\n" +
-    "Matches of a query are printed by z, the highest first. verdict is all evidence in words (by overall_p);\n" +
+    "Matches of a query are printed by verdict, then by z. verdict is all evidence in words (by overall_p);\n" +
     "conservation is conservation alone (cs, expected, p). overall_verdict is the earlier name of verdict. kept counts\n" +
     "homologs with the match in place, nearby those that have it only within ten residues. With fewer than three\n" +
     "homologs, z is mostly context.",

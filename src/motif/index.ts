@@ -51,7 +51,8 @@ export type {
 } from "./prediction.ts";
 
 /** Matches of many patterns in one order, with q-values. */
-export { rankByZ, rankMatches } from "./ranking.ts";
+export { compareZ } from "./match-order.ts";
+export { rankMatches, rankRows } from "./ranking.ts";
 export type { RankedMatch } from "./ranking.ts";
 
 /** The choice of homologs. */

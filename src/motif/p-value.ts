@@ -1,12 +1,11 @@
 import type { NullModel, Statistic } from "./null-model.ts";
+import { verdictLevel } from "./match-order.ts";
 import { NULL_MODELS } from "./null-models.ts";
 import {
   CONSERVED_P,
   KEPT_FRACTION,
   LIKELIHOOD_RATIO_RANGE,
-  LIKELY_P,
   LOG_LIKELIHOOD_RATIO,
-  POSSIBLE_P,
   PRIOR,
   WEAKLY_CONSERVED_P,
 } from "./options.ts";
@@ -179,6 +178,5 @@ export function judgeConservation(pValue: PValue | null, kept: number): Conserva
 
 /** All evidence in words. */
 export function judgeOverall({ p }: PValue): NonNullable<MatchScore["overallVerdict"]> {
-  if (p <= LIKELY_P) return "likely functional";
-  return p <= POSSIBLE_P ? "possible" : "no evidence";
+  return (["likely functional", "possible", "no evidence"] as const)[verdictLevel(p)];
 }

@@ -1,4 +1,5 @@
 import { matchDisorder } from "./match-disorder.ts";
+import { compareEvidence, type Scored } from "./match-order.ts";
 import { groupOverlapping } from "./overlap.ts";
 import { rounded } from "./pattern-scores.ts";
 import type { MatchScore, PatternScores, Prediction, PValueKind } from "./prediction.ts";
@@ -24,7 +25,7 @@ export interface RankedMatch {
 }
 
 /**
- * All matches of a prediction, best first: by z, of equals in order of the patterns. Q-values are those of Benjamini and
+ * All matches of a prediction, best first: by verdict and z, of equals in order of the patterns. Q-values are those of Benjamini and
  * Hochberg (1995) over all scored matches; a P value that is a bound counts as the bound.
  */
 export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] {
@@ -32,20 +33,18 @@ export function rankMatches({ patterns, alignment }: Prediction): RankedMatch[] 
   const rows = patterns.flatMap((pattern) =>
     pattern.matches.map((match) => ({ number: ++number, pattern, match })),
   );
-  const sorted = rankByZ(rows, ({ match }) => match);
+  const sorted = rankRows(rows, ({ match }) => match);
   const groups = groupOverlapping(sorted.map(({ match }) => match));
   return sorted.map((row, i) =>
     Object.assign(row, { disorder: matchDisorder(alignment?.disorder, row.match), ...groups[i] }),
   );
 }
 
-/** Numbers by which matches are ordered; results of earlier versions lack them. */
-type Scored = Partial<Pick<MatchScore, "overallPValue" | "overallPValueIs" | "z">>;
-
-/** Rows in descending order of z, of equals as given, those without z last; with ranks, and q-values over all of them. */
-export function rankByZ<Row extends object>(
+/** Rows in an order, equals as given, with ranks, and q-values over all of them. */
+export function rankRows<Row extends object>(
   rows: readonly Row[],
   readMatch: (row: Row) => Scored,
+  compare = compareEvidence,
 ): (Row & Pick<RankedMatch, "rank" | "q" | "qIs">)[] {
   const byP = rows
     .flatMap((row) => {
@@ -60,11 +59,9 @@ export function rankByZ<Row extends object>(
     is === "at most" ? is : last?.is === "at least" && q === qs.at(-1) ? "at least" : "estimate";
   const found = new Map(byP.map(({ row, is }, i) => [row, { q: qs[i], qIs: kindOf(is, qs[i]) }]));
   return rows
-    .toSorted((a, b) => readZ(readMatch(b)) - readZ(readMatch(a)) || 0)
+    .toSorted((a, b) => compare(readMatch(a), readMatch(b)))
     .map((row, i) => Object.assign({}, row, { rank: i + 1, ...(found.get(row) ?? { q: null, qIs: null }) }));
 }
-
-const readZ = ({ z }: Scored): number => z ?? -Infinity;
 
 /** Q-values of P values in ascending order, with six decimals. */
 export function qValues(ascending: readonly number[]): number[] {

@@ -65,7 +65,20 @@ test("q-values equal p.adjust(method = 'BH') in R", () => {
   expect(qValues([])).toEqual([]);
 });
 
-test("ranks the matches of all patterns by z, and those without z last; q follows P", () => {
+test("ranks by verdict before z, so that no evidence never stands above possible", () => {
+  const anchored = matchAt(31, 34, 0.2, 3);
+  const ranked = rankMatches(
+    makePrediction([matchAt(1, 4, 0.05, 1), matchAt(11, 14, 0.01, 2)], [anchored, matchAt(41, 44, null)]),
+  );
+  expect(ranked.map(({ number, rank }) => [number, rank])).toEqual([
+    [2, 1],
+    [1, 2],
+    [3, 3],
+    [4, 4],
+  ]);
+});
+
+test("ranks the matches of all patterns by evidence, and those without z last; q follows P", () => {
   const ranked = rankMatches(
     makePrediction(
       [matchAt(1, 4, 0.3), matchAt(11, 14, null), matchAt(21, 24, 0.005, 2)],

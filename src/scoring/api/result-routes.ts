@@ -66,7 +66,7 @@ export const resultOperations = [
     operationId: "getScoringScan",
     summary: "Get the matches of a job in the order of a scan",
     description:
-      "All matches of all motifs, by z, the highest first, with q-values (Benjamini and Hochberg) over all matches of the job. Verdicts do not depend on q. Filters leave the q-values unchanged.",
+      "All matches of all motifs, by verdict, then by z, with q-values (Benjamini and Hochberg) over all matches of the job. Verdicts do not depend on q. Filters leave the q-values unchanged.",
     query: ScanParameters,
     returns: ScanSchema,
     formats: describeContent(SCAN_FORMATS, true),
@@ -78,7 +78,7 @@ export const resultOperations = [
     operationId: "getJointScan",
     summary: "Get the matches of several jobs in one order",
     description:
-      "The matches of scans of several proteins by z, the highest first, with q-values over all of them together. Filters as for one scan.",
+      "The matches of scans of several proteins by verdict, then by z, with q-values over all of them together. Filters as for one scan.",
     query: JointScanParameters,
     returns: JointScanSchema,
     formats: describeContent(SCAN_FORMATS, true),

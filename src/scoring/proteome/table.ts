@@ -1,4 +1,4 @@
-import { type ProteomeMatch, rankByZ, type RankedMatch } from "../../motif/index.ts";
+import { compareZ, type ProteomeMatch, type RankedMatch, rankRows } from "../../motif/index.ts";
 import type { ProteinObject } from "../prediction/prediction.ts";
 import { summarize } from "../corpus/find-proteins.ts";
 import type { RowNotes } from "../features/row-notes.ts";
@@ -55,7 +55,7 @@ export function makeTable(
   const corpus = openedCorpus(path);
   const proteins = new Map<number, ProteinObject>();
   const motif = patternName(pattern);
-  const rows = rankByZ(inOrder, (match) => match).map((row): ProteomeRow => {
+  const rows = rankRows(inOrder, (match) => match, compareZ).map((row): ProteomeRow => {
     const protein = proteins.get(row.protein) ?? summarize(corpus, row.protein);
     proteins.set(row.protein, protein);
     return Object.assign(row, { protein, motif });

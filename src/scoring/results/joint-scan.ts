@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { rankByZ } from "../../motif/index.ts";
+import { rankRows } from "../../motif/index.ts";
 import { nullable } from "../../platform/schema.ts";
 import {
   caveats,
@@ -42,7 +42,7 @@ export const JointScanSchema = object(
     proteins: list(JointProteinSchema, "Proteins in the order of the request."),
     matches: list(
       Type.Unsafe<JointMatch>(ScanMatchSchema),
-      "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
+      "Those that the filters leave, by verdict and z, the best first, unless ordered otherwise.",
     ),
   },
   "The matches of several jobs in one order.",
@@ -80,9 +80,9 @@ export class JointScan {
     return this.#provenance.length === 0 ? undefined : withView(joinProvenance(this.#provenance), view);
   }
 
-  /** The matches of all proteins by z. */
+  /** The matches of all proteins by verdict and z. */
   #ranked(): JointMatch[] {
-    return rankByZ(this.#matches, (match) => match);
+    return rankRows(this.#matches, (match) => match);
   }
 
   /** The scans as one object of JSON. */

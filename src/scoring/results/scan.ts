@@ -60,7 +60,7 @@ export const ScanSchema = object(
     conservation: Type.Optional(list(nullable(fraction("Conservation.")), "As in the result.")),
     matches: list(
       Type.Unsafe<ScanMatch>(ScanMatchSchema),
-      "Those that the filters leave, by z, the highest first, unless ordered otherwise.",
+      "Those that the filters leave, by verdict and z, the best first, unless ordered otherwise.",
     ),
     warnings: list(text("A caveat."), caveats("the scan")),
   },
@@ -75,7 +75,7 @@ export interface Ranking {
   rows: readonly ScanMatch[];
 }
 
-/** The matches of a prediction by z. */
+/** The matches of a prediction by verdict and z. */
 export function rankScan(report: AnnotatedReport): Ranking {
   const rows = resultRows(report, findClassType).filter(isMatch);
   const ranked = rankMatches(report.prediction).map(({ number, rank, q, qIs, group, isBest }) =>

@@ -83,7 +83,7 @@ export const orderSchema = (table: MatchTable) =>
   Type.Optional(
     oneOf(
       listOrders(table),
-      `Order by a column, descending after -; by default ${table.order}. Rows without a value come last.`,
+      `A column, descending after -, or evidence (verdict, then z); by default ${table.order}. Rows without a value come last.`,
       { $id: `match.order.${table.name}` },
     ),
   );

@@ -14,8 +14,8 @@ export interface MatchTable {
   order: string;
 }
 
-/** All tables are ordered by the statistic that ranks best. */
-const DEFAULT_ORDER = "-z";
+/** The order by verdict, then by z. */
+export const EVIDENCE = "evidence";
 
 /** A table as features of GFF3. */
 interface Gff3Table {
@@ -30,7 +30,7 @@ interface Gff3Table {
 }
 
 /** A table as it is declared; names of columns are separated by spaces. */
-interface Declared extends Pick<MatchTable, "heads" | "gff3"> {
+interface Declared extends Pick<MatchTable, "heads" | "gff3" | "order"> {
   /** Columns of earlier versions, in their order. All other columns follow, so that a new one needs no change here. */
   first: string;
   /** Columns that its rows do not have. */
@@ -44,13 +44,14 @@ const ONLY_BATCH = "matches problem";
 const BY_RELATION = "kept_in_orthologs orthologs kept_in_paralogs paralogs";
 
 const TABLES = {
-  /** The matches of results, by z within each query; not ranked, so that results can follow each other. */
+  /** The matches of results, by evidence within each query; not ranked, so that results can follow each other. */
   result: {
     first:
       "query motif start end match homologs effective_homologs cs expected z p verdict kept overall_p " +
       "overall_verdict p_is overall_p_is accession gene name organism known_instance also_annotated_in",
     without: ONLY_BATCH,
     isRanked: false,
+    order: EVIDENCE,
     heads: { motif: "pattern" },
     gff3: {
       sequence: "query",
@@ -68,6 +69,7 @@ const TABLES = {
       "known_instance also_annotated_in domains phosphosite_distance accession gene name organism",
     without: ONLY_BATCH,
     isRanked: true,
+    order: EVIDENCE,
     heads: { motif: "class" },
     gff3: { sequence: "query", score: "q", first: "", names: { motif: "Name", name: "protein_name" } },
   },
@@ -78,6 +80,8 @@ const TABLES = {
       "effective_homologs disorder known_instance domains phosphosite_distance",
     without: `query number expression explanation type group best_of_group also_annotated_in ${BY_RELATION} ${ONLY_BATCH}`,
     isRanked: true,
+    // Over many proteins z ranks better than P (docs/quality.md).
+    order: "-z",
     heads: { accession: "protein" },
     gff3: {
       sequence: "accession",
@@ -93,6 +97,7 @@ const TABLES = {
       "expected matches problem",
     without: "",
     isRanked: false,
+    order: EVIDENCE,
     heads: {},
     gff3: { sequence: "query", score: "cs", first: "", names: { motif: "Name", name: "protein_name" } },
   },
@@ -103,7 +108,7 @@ export type MatchTableName = keyof typeof TABLES;
 const namesIn = (text: string): string[] => text.split(" ").filter((name) => name !== "");
 
 function defineTable(name: string, declared: Declared, columns: readonly Column[]): MatchTable {
-  const { first, without, isRanked, heads, gff3 } = declared;
+  const { first, without, isRanked, order, heads, gff3 } = declared;
   const placed = namesIn(first).map((column) => findColumn(column, columns));
   const missing = new Set(namesIn(without));
   const others = columns.filter(
@@ -117,7 +122,7 @@ function defineTable(name: string, declared: Declared, columns: readonly Column[
     heads,
     gff3,
     filters: all.flatMap(({ filter }) => filter ?? []),
-    order: DEFAULT_ORDER,
+    order,
   };
 }
 

@@ -1,10 +1,11 @@
+import { compareEvidence } from "../../motif/match-order.ts";
 import { groupOverlapping } from "../../motif/overlap.ts";
 import type { MatchRow } from "./match-row.ts";
 import { isKnown } from "./match-values.ts";
 
 /** Overlapping matches of a protein. */
 export interface Place<Row> {
-  /** The known instance of the highest z, else the match of the highest z. */
+  /** The known instance with the best evidence, else the match with the best. */
   best: Row;
   /** The other matches, in the order of the table. */
   others: Row[];
@@ -21,7 +22,7 @@ export function numberPlaces<Row extends MatchRow>(
 ): Map<Row, number> {
   let before = 0;
   const numbers = new Map<Row, number>();
-  for (const ofProtein of Map.groupBy(matches.toSorted(compareEvidence), findProtein).values()) {
+  for (const ofProtein of Map.groupBy(matches.toSorted(compareMatches), findProtein).values()) {
     const groups = groupOverlapping(ofProtein);
     for (const [i, match] of ofProtein.entries()) numbers.set(match, before + groups[i].group);
     before += groups.filter(({ isBest }) => isBest).length;
@@ -29,9 +30,9 @@ export function numberPlaces<Row extends MatchRow>(
   return numbers;
 }
 
-/** Known instances first, then by z, the highest first; matches without z last. */
-const compareEvidence = (a: MatchRow, b: MatchRow): number =>
-  Number(isKnown(b) ?? false) - Number(isKnown(a) ?? false) || (b.z ?? -Infinity) - (a.z ?? -Infinity) || 0;
+/** Known instances first, then by evidence. */
+const compareMatches = (a: MatchRow, b: MatchRow): number =>
+  Number(isKnown(b) ?? false) - Number(isKnown(a) ?? false) || compareEvidence(a, b);
 
 /** The places of the listed matches, in the order of their best ones. @param numbers of `numberPlaces` for all matches */
 export function listPlaces<Row extends MatchRow>(
@@ -41,7 +42,7 @@ export function listPlaces<Row extends MatchRow>(
   const rows = new Map(listed.map((match, i) => [match, i]));
   return [...Map.groupBy(listed, (match) => numbers.get(match)).values()]
     .map((matches) => {
-      const [best] = matches.toSorted(compareEvidence);
+      const [best] = matches.toSorted(compareMatches);
       return { best, others: matches.filter((match) => match !== best) };
     })
     .toSorted((a, b) => rows.get(a.best)! - rows.get(b.best)!);

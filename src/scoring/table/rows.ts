@@ -1,3 +1,4 @@
+import { compareEvidence } from "../../motif/match-order.ts";
 import { matchDisorder } from "../../motif/match-disorder.ts";
 import type { PredictionReport } from "../prediction/prediction.ts";
 import type { ClassType } from "../corpus/motif-classes.ts";
@@ -11,14 +12,11 @@ export interface TablePart {
   sequences: readonly { name: string; length: number }[];
 }
 
-/** Matches by z, the highest first; those without z last. */
-const compareMatches = (a: MatchRow, b: MatchRow): number => (b.z ?? -Infinity) - (a.z ?? -Infinity) || 0;
-
 /** The best match of each motif, with the number of its matches; rows without a match stay. */
 export function bestRows<Row extends TableRow>(rows: readonly Row[]): Row[] {
   const byMotif = Map.groupBy(rows, ({ motif }) => motif);
   return [...byMotif.values()].map((own) => {
-    const [first] = own.flatMap((row) => (isMatch(row) ? row : [])).toSorted(compareMatches);
+    const [first] = own.flatMap((row) => (isMatch(row) ? row : [])).toSorted(compareEvidence);
     return first === undefined ? own[0] : Object.assign({}, first, { matches: own.length });
   });
 }

@@ -3,6 +3,7 @@ import type { MatchRow } from "./match-row.ts";
 import { isKnown } from "./match-values.ts";
 
 /** Largest overall P values of the two levels of evidence, and what counts as kept. */
+export { compareEvidence } from "../../motif/match-order.ts";
 export { KEPT_FRACTION, LIKELY_P, POSSIBLE_P } from "../../motif/options.ts";
 
 /** The verdict on a match: a known instance of its motif, else all evidence in words. */

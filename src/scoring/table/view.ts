@@ -1,7 +1,8 @@
+import { compareEvidence } from "../../motif/match-order.ts";
 import { readCell, type Column } from "./column.ts";
 import { type FilterValues, filterRows } from "./filters.ts";
-import { isMatch, type TableRow } from "./match-row.ts";
-import type { MatchTable } from "./match-tables.ts";
+import { isMatch, type MatchRow, type TableRow } from "./match-row.ts";
+import { EVIDENCE, type MatchTable } from "./match-tables.ts";
 
 /** Names by which the API ordered before, and those of the columns that they mean. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -15,11 +16,11 @@ const OWN_NAMES: Readonly<Record<string, string>> = { p: "conservation_p" };
 /** The name of a column in orders. */
 export const orderName = ({ name }: Column): string => OWN_NAMES[name] ?? name;
 
-/** All orders of a table, ascending and descending. */
+/** All orders of a table: by evidence, and by each column, ascending and descending. */
 export const listOrders = ({ columns }: MatchTable): string[] => {
   const names = columns.map(orderName);
   const aliases = Object.keys(ALIASES).filter((alias) => names.includes(ALIASES[alias]));
-  return [...new Set([...names, ...aliases])].flatMap((name) => [name, `-${name}`]);
+  return [EVIDENCE, ...[...new Set([...names, ...aliases])].flatMap((name) => [name, `-${name}`])];
 };
 
 /** The column that an order names; undefined for an unknown name. */
@@ -49,23 +50,25 @@ function compare(a: string | number | null, b: string | number | null, sign: num
 }
 
 /**
- * Rows ordered by a column, or descending by `-column`. Rows without a value come last; equal rows stay in their order.
- * Without an order, or with an unknown one, the table's own applies.
+ * Rows ordered by evidence, by a column, or descending by `-column`. Rows without a value come last; equal rows stay in
+ * their order. Without an order, or with an unknown one, the table's own applies.
  */
 export function orderRows<Row extends TableRow>(
   table: MatchTable,
   rows: readonly Row[],
-  order: string | undefined,
+  asked: string | undefined,
 ): readonly Row[] {
-  const asked = order ? orderColumn(table, order) : undefined;
-  const column = asked ?? orderColumn(table, table.order);
-  if (!column) return rows;
-  const sign = (asked ? order! : table.order).startsWith("-") ? -1 : 1;
+  const order = asked && (asked === EVIDENCE || orderColumn(table, asked)) ? asked : table.order;
+  const column = orderColumn(table, order);
+  if (!column) return rows.toSorted((a, b) => compareEvidence(readScores(a), readScores(b)));
+  const sign = order.startsWith("-") ? -1 : 1;
   return rows
     .map((row) => ({ row, value: sortValue(column, row) }))
     .sort((a, b) => compare(a.value, b.value, sign))
     .map(({ row }) => row);
 }
+
+const readScores = (row: TableRow): Partial<MatchRow> => (isMatch(row) ? row : {});
 
 /** Rows that are listed, and their order. */
 export interface TableView {

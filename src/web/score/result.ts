@@ -10,6 +10,7 @@ import { currentPrediction } from "../../scoring/table/earlier-match.ts";
 import type { MatchRow } from "../../scoring/table/match-row.ts";
 import type { Provenance } from "../../scoring/table/provenance.ts";
 import {
+  compareEvidence,
   findVerdict,
   LIKELY_P,
   type MatchVerdict,
@@ -118,11 +119,9 @@ export function listMatches({ patterns }: Result, notes?: readonly MatchNotes[])
 /** Ranks matches: the highest z first, unscored ones last. */
 export const rank = ({ z }: Pick<MatchRow, "z">): number => (z == null ? Infinity : -z);
 
+/** The match that tables list first. */
 export const best = (matches: readonly NumberedMatch[]): NumberedMatch | undefined =>
-  matches.reduce<NumberedMatch | undefined>(
-    (first, match) => (first && rank(first) <= rank(match) ? first : match),
-    undefined,
-  );
+  matches.toSorted(compareEvidence)[0];
 
 /** A number with a true minus sign, or a dash for null. */
 export const decimal = (value: number | null | undefined, digits = 2): string =>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ScanMatch } from "../../scoring/index.ts";
-import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
+import { EVIDENCE, MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { CLASS_TYPES, isKnown } from "../../scoring/table/match-values.ts";
 import type { Place } from "../../scoring/table/places.ts";
 import { findVerdict, LIKELY_P, POSSIBLE_P, STRICT_Q } from "../../scoring/table/verdict.ts";
@@ -20,7 +20,7 @@ import { Segment } from "../components/segment.tsx";
 const COLUMNS = ["motif", "start", "verdict", "kept", "z", "overall_p", "q"];
 /** Orders that a button chooses. */
 const ORDERS = [
-  ["-z", "By evidence"],
+  [EVIDENCE, "By evidence"],
   ["start", "By position"],
   ["motif", "By class"],
 ] as const;

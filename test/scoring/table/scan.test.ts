@@ -6,6 +6,7 @@ import { type Scan, makeScan, ScanSchema } from "../../../src/scoring/results/sc
 import { starterClasses } from "../../../src/scoring/corpus/motif-classes.ts";
 import { type JointScanObject, JointScanSchema } from "../../../src/scoring/results/joint-scan.ts";
 import { currentPrediction } from "../../../src/scoring/table/earlier-match.ts";
+import { VERDICTS } from "../../../src/scoring/table/verdict.ts";
 import { SAMPLE } from "../sample-prediction.ts";
 import { withoutComments } from "../../fixtures/without-comments.ts";
 import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "../scoring-harness.ts";
@@ -53,10 +54,14 @@ test("a scan scores a protein for all classes as single jobs do", async () => {
   );
 });
 
-test("matches are sorted by z, judged by P, marked by q, and typed", () => {
+function expectByEvidence({ matches }: Pick<Scan, "matches">): void {
+  const order = matches.map(({ verdict, z }) => [Object.keys(VERDICTS).indexOf(verdict), -z!] as const);
+  expect(order).toEqual(order.toSorted(([a, x], [b, y]) => a - b || x - y));
+}
+
+test("matches are sorted by verdict and z, judged by P, marked by q, and typed", () => {
   expect(scan.tested).toBe(scan.matches.length);
-  const zs = scan.matches.map(({ z }) => z!);
-  expect(zs).toEqual(zs.toSorted((a, b) => b - a));
+  expectByEvidence(scan);
   for (const { q, overallPValue: p, verdict, ...match } of scan.matches) {
     expect(verdict).toBe(p! <= 0.02 ? "likely functional" : p! <= 0.1 ? "possible" : "no evidence");
     const former = { overallVerdict: verdict, label: verdict };
@@ -282,7 +287,7 @@ test("scans of several proteins have one order, with q-values over all matches",
     expect(all).toContainEqual(expect.objectContaining({ of, number, overallPValue }));
     expect(q).toBeCloseTo(findQ(overallPValue!), 5);
   }
-  expect(joint.matches.map(({ z }) => z!)).toEqual(all.map(({ z }) => z!).toSorted((a, b) => b - a));
+  expectByEvidence(joint);
   const tsv = withoutComments(
     (await service.ask("GET", `/scans?jobs=${job},${id}&format=tsv&type=DEG`)).text,
   ).split("\n");

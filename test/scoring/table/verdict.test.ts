@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { currentMatch } from "../../../src/scoring/table/earlier-match.ts";
 import { readBound } from "../../../src/scoring/table/column.ts";
 import type { MatchRow } from "../../../src/scoring/table/match-row.ts";
-import { MATCH_TABLES } from "../../../src/scoring/table/match-tables.ts";
+import { MATCH_TABLES, type MatchTable } from "../../../src/scoring/table/match-tables.ts";
 import { tableWorkbook } from "../../../src/scoring/results/print-table.ts";
 import { printTsv } from "../../../src/scoring/table/print-tsv.ts";
 import { findVerdict, standsOut } from "../../../src/scoring/table/verdict.ts";
@@ -41,7 +41,20 @@ test.each([
   [0.2001, null],
 ])("a match with q %p stands out by %p", (q, expected) => expect(standsOut({ q })).toBe(expected));
 
-test("tables are ordered by z, the highest first, and rows without z come last", () => {
+test("tables are ordered by verdict, then by z; those of proteomes by z, and all by another order", () => {
+  const judged = [0.2, 0.01, 0.05, null].map((overallPValue, i) =>
+    Object.assign({}, ROWS[0], { overallPValue, z: overallPValue === null ? null : 9 - i }),
+  );
+  const order = (table: MatchTable, asked?: string) => orderRows(table, judged, asked).map(({ z }) => z);
+  for (const table of [MATCH_TABLES.result, MATCH_TABLES.scan, MATCH_TABLES.batch]) {
+    expect(order(table)).toEqual([8, 7, 9, null]);
+    expect(order(table, "-z")).toEqual([9, 8, 7, null]);
+  }
+  expect(order(MATCH_TABLES.proteome)).toEqual([9, 8, 7, null]);
+  expect(order(MATCH_TABLES.proteome, "evidence")).toEqual([8, 7, 9, null]);
+});
+
+test("rows without z come last", () => {
   for (const table of Object.values(MATCH_TABLES)) {
     const rows = [ROWS[2], ROWS[1], ROWS[0]];
     expect(orderRows(table, rows, undefined).map(({ z }) => z)).toEqual([1.827_15, 0.9, null]);
