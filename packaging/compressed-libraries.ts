@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { leaveOutUnused } from "./unused-code.ts";
 
@@ -43,6 +44,7 @@ async function packModule(name: string): Promise<string> {
   const names = Object.keys(library).filter((each) => each !== "default");
   return `
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 const code = new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64("${packed}")));
 const module = { exports: {} };
 new Function("module", "exports", "require", code)(module, module.exports, createRequire(import.meta.url));
@@ -60,5 +62,6 @@ async function bundle(name: string): Promise<string> {
   });
   if (!result.success || result.logs.length > 0)
     throw new AggregateError(result.logs, `Bundling ${name} failed.`);
-  return result.outputs[0].text();
+  // The bundler writes the folders of packages into what reads files beside itself: builds would differ by folder.
+  return (await result.outputs[0].text()).replaceAll(resolve(import.meta.dir, ".."), "/labd");
 }
