@@ -3,6 +3,7 @@ import {
   loadInventory,
   type RecordSample,
   SYSTEM_USER,
+  findUnit,
   UNITS,
 } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -14,11 +15,26 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   mass: "mass",
   substance: "amount of substance",
   "substance/volume": "concentration",
+  "mass/volume": "concentration",
   activity: "activity",
 };
 const COUNTS = "count";
+/** Units of concentrations besides those of the table and of the sample. */
+const QUOTIENTS = ["mg/mL", "ng/µL"].map((text) => findUnit(text)!);
 
-/** Adds the units that every laboratory needs, which all may use, to an inventory that has no vocabularies yet. */
+/** The field that titles such as `Conc. (uM)` of spreadsheets mean. */
+const CONCENTRATION = {
+  name: "concentration",
+  label: "Concentration",
+  type: "NUMBERUNIT",
+  unit_category: "concentration",
+  description: "Concentration, with its unit",
+};
+
+/**
+ * Adds what every laboratory needs, and all may use, to an inventory that has no vocabularies yet: the common units,
+ * and a field for concentrations.
+ */
 export async function addCommonUnits(database: Database, clock: Clock): Promise<void> {
   if (database.query("SELECT 1 FROM cv_category LIMIT 1").get() !== null) return;
   const sample = (await import("../sample/inventory.json")).default as InventorySample;
@@ -31,7 +47,7 @@ export function commonUnits({ categories = [], terms = [] }: InventorySample): I
   const names = new Set(lists.map(({ name }) => String(name)));
   const own = terms.filter(({ category }) => names.has(String(category)));
   const known = new Set(own.map(({ name }) => String(name)));
-  const more = UNITS.flatMap(({ name, symbol, ucum, dimension }): RecordSample[] => {
+  const more = [...UNITS, ...QUOTIENTS].flatMap(({ name, symbol, ucum, dimension }): RecordSample[] => {
     const category = dimension.startsWith("number of ") ? COUNTS : CATEGORIES[dimension];
     if (category === undefined || known.has(name)) return [];
     return [{ name, label: symbol, category, dbxref_id: `UCUM:${ucum}` }];
@@ -40,5 +56,6 @@ export function commonUnits({ categories = [], terms = [] }: InventorySample): I
   return {
     categories: [...lists, ...added.map((name) => ({ name, kind: "unit", description: `Units of ${name}` }))],
     terms: [...own, ...more],
+    annotation_types: [CONCENTRATION],
   };
 }

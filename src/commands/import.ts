@@ -33,6 +33,7 @@ export const importFile: Command = {
     "--dates day|month":
       "What comes first in dates such as 3/9/2026; by default as most dates of the file tell.",
     "--unit UNIT": "Unit of amounts without one, such as µL; by default that of most amounts.",
+    "--sheet NAME": "Sheet of a workbook; by default the first one with several columns.",
     "--changes": "Print all changes of existing records as CSV, and write nothing.",
     "--mapping JSON":
       'Fields of columns with other names: {"Header": "field", "Other": null}. In archives also "notes" and "new".',
@@ -52,7 +53,7 @@ export const importFile: Command = {
         : { format, dry_run: "1" },
     );
     if (call.has("--partial") || call.has("--waiting")) parameters.set("partial", "1");
-    for (const name of ["match", "mapping", "dates", "unit"])
+    for (const name of ["match", "mapping", "dates", "unit", "sheet"])
       if (call.has(`--${name}`)) parameters.set(name, call.value(`--${name}`)!);
     const body = await namedBytes(call.operands[0]);
     try {
@@ -151,12 +152,13 @@ function listErrors({ errors, more_errors }: ImportReport): string {
   return `${textTable(["row", "column", "error"], cells)}\n${more_errors ? "There are more errors. " : ""}`;
 }
 
-/** The columns that were guessed, and those that are left out. */
-function guesses({ columns, archive }: ImportReport): string {
+/** The sheet, the columns that were guessed, and those that are left out. */
+function guesses({ columns, archive, sheet, sheets = [] }: ImportReport): string {
   if (archive !== null) return "";
   const guessed = columns.filter(({ source }) => source === "guessed");
   const none = columns.filter(({ source }) => source === "none");
   const lines = [
+    sheets.length > 1 && `Read sheet ${sheet} of ${sheets.join(", ")}.\n`,
     guessed.length > 0 &&
       `Guessed: ${guessed.map(({ header, field }) => `${header} is ${field}`).join(", ")}.\n`,
     none.length > 0 && `No field for: ${none.map(({ header }) => header).join(", ")}.\n`,

@@ -17,7 +17,7 @@ export type { ImportReport } from "./imports/import-report.ts";
 export { Imports } from "./imports/imports.ts";
 export { importTasks } from "./imports/import-tasks.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
-export { formatAmount, UNITS } from "./model/unit.ts";
+export { findUnit, formatAmount, UNITS } from "./model/unit.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample, RecordSample } from "./records/sample.ts";
 

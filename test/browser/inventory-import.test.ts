@@ -30,7 +30,7 @@ browserTest(
       await checkPage(opened, "inventory-import");
       await file.uploadFile(path);
       await seeText(page, "Check 20 rows");
-      await seeText(page, "13 of 14 used, 11 guessed");
+      await seeText(page, "14 of 14 used, 12 guessed");
       await seeText(page, "19 new");
       await seeText(page, "1 needs a look");
       await seeText(page, "February 2027 has 28 days.");
@@ -107,7 +107,7 @@ browserTest("imports an archive of another notebook, and exports the record agai
     const { page } = opened;
     const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
     await file.uploadFile(archive);
-    const field = "select[aria-label='Field for Concentration']";
+    const field = "select[aria-label='Field for Strength']";
     await page.waitForSelector(field);
     expect(await page.$eval(field, (select) => (select as HTMLSelectElement).value)).toBe("notes");
     await page.select(field, "new");
@@ -119,11 +119,11 @@ browserTest("imports an archive of another notebook, and exports the record agai
     const { results } = (await page.evaluate(async () =>
       (
         await fetch(
-          "/api/v2/stocks/consumables/?name=Anti-CD3&fields=id,annotations__Concentration&response_format=flat",
+          "/api/v2/stocks/consumables/?name=Anti-CD3&fields=id,annotations__Strength&response_format=flat",
         )
       ).json(),
-    )) as { results: { id: string; annotations__Concentration: string }[] };
-    expect(results.map((each) => each.annotations__Concentration)).toEqual(["0.5 mg/ml"]);
+    )) as { results: { id: string; annotations__Strength: string }[] };
+    expect(results.map((each) => each.annotations__Strength)).toEqual(["0.5 mg/ml"]);
     await page.goto(new URL(`/inventory/stocks-consumables/${results[0].id}`, page.url()).href);
     await seeText(page, "It's the good lot.");
     const [magic, type] = await page.evaluate(async () => {

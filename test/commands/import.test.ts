@@ -74,7 +74,7 @@ test("imports, exports and imports again without a server", async () => {
   ]);
   writeFileSync(archive, elabftw());
   expect((await run("import", ...dryRun))[1]).toContain(
-    "Kept in notes, because no field has the name: host, Concentration.\n",
+    "Kept in notes, because no field has the name: host, Strength.\n",
   );
   const exported = file("boxes.eln");
   expect((await run("export", "locations", "--output", exported))[0]).toBe(0);

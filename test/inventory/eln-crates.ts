@@ -59,7 +59,7 @@ const EXTRA_FIELDS = [
   { "@type": "PropertyValue", propertyID: "host", valueReference: "select", value: "Rabbit" },
   {
     "@type": "PropertyValue",
-    propertyID: "Concentration",
+    propertyID: "Strength",
     valueReference: "number",
     value: "0.5",
     unitText: "mg/ml",

@@ -81,7 +81,7 @@ describe("archives of eLabFTW", () => {
       "Link: Plasmid - pRSF, https://elab.test/database.php?id=51",
       "Step 1: Titrate (finished)",
       "export-elabftw.json: JSON export",
-      "Concentration: 0.5 mg/ml",
+      "Strength: 0.5 mg/ml",
       "host: Rabbit",
     ]);
   });

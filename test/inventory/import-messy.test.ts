@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { openXlsx } from "hucre/xlsx";
+import { openXlsx, writeXlsx } from "hucre/xlsx";
+import { addCommonUnits } from "../../src/app/common-units.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { makeImports, table } from "./import-files.ts";
 import { MESSY_HEADERS, messySheet } from "./messy-sheet.ts";
@@ -8,7 +9,8 @@ import { MESSY_HEADERS, messySheet } from "./messy-sheet.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab();
+  lab = await openLab({ sample: {} });
+  await addCommonUnits(lab.database, lab.clock);
   await lab.send("admin", "PATCH", "users/alice/", { full_name: "Ana Petrova" });
   const { body: box } = await lab.send("alice", "POST", "locations/", {
     label: "Box 1",
@@ -16,7 +18,6 @@ beforeEach(async () => {
     grid_columns: 9,
   });
   expect(box.label).toBe("Box 1");
-  await lab.send("alice", "POST", "annotationtypes/", { name: "Concentration", type: "NUMBERUNIT" });
   await lab.send("alice", "POST", "consumables/", {
     name: "anti-MDM2 SMP14",
     model_type: "ANTIBODY",
@@ -33,16 +34,10 @@ const { send, records } = makeImports(() => lab);
 const IMPORT = "consumables/import/";
 const query = (values: Record<string, string>): string => `?${new URLSearchParams(values)}`;
 
-async function unit(name: string): Promise<string> {
-  const categories = (await lab.send("alice", "GET", "categories/?kind=unit&name=volume")).body;
-  const [known] = categories.results as { id: string }[];
-  const category =
-    known?.id ?? (await lab.send("alice", "POST", "categories/", { name: "volume", kind: "unit" })).body.id;
-  return String((await lab.send("alice", "POST", "terms/", { name, category: category! })).body.id);
-}
+const unit = async (name: string): Promise<string> =>
+  String((await records(`terms/?name=${name}&fields=id`))[0].id);
 
 test("matches 14 of 14 titles, reads units and dates, and imports all rows but the bad one", async () => {
-  await unit("micromolar");
   const file = await messySheet();
   const { report } = await send(IMPORT + query({ partial: "1", dry_run: "1", match: "barcode" }), file);
   expect(report.columns.map(({ field, source }) => `${field} ${source}`)).toEqual([
@@ -52,7 +47,7 @@ test("matches 14 of 14 titles, reads units and dates, and imports all rows but t
     "location guessed",
     "position guessed",
     "amount guessed",
-    expect.stringMatching(/^annotations__.* guessed$/),
+    "annotations__concentration guessed",
     "supplier guessed",
     "catalogue_number guessed",
     "lot guessed",
@@ -83,7 +78,7 @@ test("matches 14 of 14 titles, reads units and dates, and imports all rows but t
   form.append("file", new File([file], "Freezer south.xlsx"));
   const { status, report: done } = await send(IMPORT + query({ partial: "1", match: "barcode" }), form);
   expect(status).toBe(200);
-  expect(done).toMatchObject({ created: 17, updated: 1, waiting: 1, skipped: 1, units_made: 1 });
+  expect(done).toMatchObject({ created: 17, updated: 1, waiting: 1, skipped: 1, units_made: 0 });
   const fields = "name,amount,unit__name,position,received,expiry,owner__username";
   const shown = await records(
     `consumables/?fields=${fields}&response_format=flat&location__label=Box 1&page_size=50`,
@@ -104,8 +99,8 @@ test("matches 14 of 14 titles, reads units and dates, and imports all rows but t
   expect(byName.get("BsaI-HFv2")).toMatchObject({ ...common, ...enzyme });
   expect(byName.get("Q5 polymerase")!.position).toBe("A7");
   expect(byName.get("MDM2 qPCR 1")).toMatchObject({ received: "2025-12-01", expiry: "2026-11-30" });
-  const [first] = await records("consumables/?name=p53 TAD F&fields=id,annotations__Concentration");
-  expect(JSON.stringify(first)).toContain("100");
+  const [first] = await records("consumables/?name=p53 TAD F&fields=id,annotations__concentration");
+  expect(JSON.stringify(first)).toContain('"value":100,"unit":{');
   const notes = await lab.send("alice", "GET", `consumables/${String(first.id)}/notes/`);
   expect(JSON.stringify(notes.body)).toContain("from Ana");
   // Undo takes all of it back.
@@ -131,6 +126,49 @@ test("gives the rows that wait with the reasons, which imports ignore", async ()
     created: 20,
     errors: [],
   });
+});
+
+/** Files as spreadsheets of laboratories save them; all but the last have the tube Günther with 0.2 mL. */
+const TITLES = ["Name", "Vol (ml)", "Exp."];
+const TUBE = ["Günther", 0.2, 46_356];
+const LINES = `${TITLES.join(";")}\r\nGünther;0,2;30.11.2026\r\n`;
+const workbook = async (...sheets: [string, unknown[][], boolean?][]) =>
+  (await writeXlsx({
+    sheets: sheets.map(([name, rows, hidden = false]) => ({ name, rows: rows as never, hidden })),
+  })) as Uint8Array<ArrayBuffer>;
+const titled = (): Promise<Uint8Array<ArrayBuffer>> =>
+  workbook(["Tubes", [["Freezer south, November 2026"], [], TITLES, TUBE]]);
+
+test.each([
+  ["below a merged title", titled, 4],
+  ["on the second sheet", () => workbook(["Read me", [["Fill in"], ["the next"]]], ["T", [TITLES, TUBE]]), 2],
+  [
+    "after an empty and a hidden sheet",
+    () => workbook(["A", []], ["B", [TITLES], true], ["C", [TITLES, TUBE]]),
+    2,
+  ],
+  ["as CSV with semicolons and decimal commas", () => LINES, 2],
+  ["as CSV with the line that Excel adds", () => `sep=;\r\n${LINES}`, 2],
+  ["as CSV below a title", () => `Freezer south\r\n\r\n${LINES}`, 4],
+  ["as CSV in Windows-1252", () => Buffer.from(LINES, "latin1"), 2],
+  ["as CSV in UTF-16", () => Buffer.from(`\uFEFF${LINES}`, "utf16le"), 2],
+  ["as CSV in UTF-16 without a mark", () => Buffer.from(LINES.replaceAll(";", "\t"), "utf16le"), 2],
+])("reads a table %s", async (_, make, row) => {
+  const { report } = await send(`${IMPORT}?dry_run=1`, (await make()) as Uint8Array<ArrayBuffer>);
+  expect(report.errors).toEqual([]);
+  const values = { name: "Günther", amount: 0.2, unit: "mL", expiry: "2026-11-30" };
+  expect(report.preview.map(({ row, values }) => [row, values])).toEqual([[row, values]]);
+});
+
+test("reads the sheet that is named, and says which there are", async () => {
+  const file = await workbook(["Box 1", [TITLES, TUBE]], ["Box & 2", [TITLES, ["b", 1, ""], ["c", 2, ""]]]);
+  const read = async (given: Record<string, string>) =>
+    (await send(IMPORT + query({ dry_run: "1", ...given }), file)).report;
+  const sheets = ["Box 1", "Box & 2"];
+  expect(await read({})).toMatchObject({ rows: 1, sheet: "Box 1", sheets });
+  expect(await read({ sheet: "Box & 2" })).toMatchObject({ rows: 2, sheet: "Box & 2", sheets });
+  const message = 'sheet: There is no sheet "Box 3". Choices: Box 1, Box & 2.';
+  expect((await read({ sheet: "Box 3" })).message).toBe(message);
 });
 
 test("guesses only what is likely, and is strict without partial", async () => {

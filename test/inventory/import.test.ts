@@ -227,7 +227,11 @@ test("accepts UTF-16 files with tabs", async () => {
 test("rejects files of other types", async () => {
   for (const [body, message] of [
     ["", "The file is empty. Its first row must name the columns."],
-    [new Uint8Array([0x6e, 0xff, 0x0a]), "The file must be XLSX, or CSV in UTF-8."],
+    [new Uint8Array([0x6e, 0xff, 0, 0, 0x0a]), "The file must be XLSX, or CSV in UTF-8."],
+    [
+      new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1]),
+      "This is a workbook of an old Excel (.xls). Save it as XLSX or CSV.",
+    ],
     [
       "PK\x03\x04 no zip, but long enough",
       "The file is truncated: it is neither a spreadsheet (XLSX) nor an archive (.eln).",

@@ -63,6 +63,7 @@ const OPTIONS = Type.Object({
     }),
   ),
   unit: option("unit", "Unit of amounts without one, such as µL; by default that of most amounts."),
+  sheet: option("sheet", "Sheet of a workbook; by default the first one with several columns."),
   rows: option(
     "rows",
     'Decisions by row number: {"4": {"change": "<id>"}, "8": {"skip": true}, "21": {"cells": {"Header": "text"}}}. Also a field of a form.',
@@ -284,6 +285,7 @@ function parseOptions(query: Type.Static<typeof OPTIONS>): ImportOptions {
     partial: parseFlag(query, "partial"),
     dates: query.dates,
     unit: query.unit || undefined,
+    sheet: query.sheet || undefined,
     rows: parseRows(query.rows),
     matching: query.match ?? "none",
     mapping: new Map(pairs as [string, string | null][]),

@@ -22,6 +22,8 @@ export interface ImportOptions {
   /** Order of day and month, and unit of amounts without one; by default as most cells of the file say. */
   dates: DayOrder | undefined;
   unit: string | undefined;
+  /** Sheet of a workbook; by default the first one with several columns. */
+  sheet?: string | undefined;
   /** Decisions about rows, by their numbers. */
   rows: ReadonlyMap<number, RowDecision>;
   /** True to make the table of rows that wait, instead of that of changes. */
@@ -111,6 +113,8 @@ export const REPORT = Type.Object(
     locations_made: Type.Integer({ description: "Locations created for paths." }),
     units_made: Type.Integer({ description: "Units created." }),
     columns: Type.Array(COLUMN),
+    sheet: Type.Optional(Type.String({ description: "The sheet of a workbook that was read." })),
+    sheets: Type.Optional(Type.Array(Type.String())),
     dates: Type.Object(
       { order: Type.Enum(DAY_ORDERS), example: nullable(Type.String()) },
       { description: "Order of day and month, and a date that it decides." },

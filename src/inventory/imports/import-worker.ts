@@ -48,6 +48,7 @@ async function work(task: ImportTask): Promise<void> {
     },
     check,
     stores: !task.options.dryRun,
+    sheet: task.options.sheet,
   });
   send({ kind: "ready", rows: table.count });
   await turn.promise;

@@ -76,6 +76,7 @@ export function runImport(
     waiting: 0,
     skipped: [...options.rows.values()].filter(({ skip }) => skip).length,
     columns: mapped ? mapped.shown(columns) : columns,
+    ...(table.sheet === undefined ? {} : { sheet: table.sheet, sheets: [...table.sheets!] }),
     dates: { order: reading.dates, example: survey.example },
     unit: survey.lacksUnit ? reading.unit : null,
     match: options.matching,

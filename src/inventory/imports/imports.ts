@@ -284,6 +284,7 @@ export class Imports {
       onProgress: (rows) => change(entry, { rows_read: rows }),
       check() {},
       stores: !options.dryRun,
+      sheet: options.sheet,
     });
     await this.#lock.free();
     change(entry, { state: "writing", rows: table.count, rows_read: table.count });

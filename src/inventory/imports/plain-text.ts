@@ -53,7 +53,8 @@ function decodeEntity(whole: string, name: string): string {
   return code > 0 && code <= LAST_CODE_POINT ? String.fromCodePoint(code).toWellFormed() : whole;
 }
 
-const decodeEntities = (text: string): string =>
+/** The characters that entities of HTML or XML stand for. */
+export const decodeEntities = (text: string): string =>
   text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/gi, decodeEntity);
 
 /** The text of HTML with its paragraphs, list items, cells and links; without styles and scripts. */

@@ -2,7 +2,7 @@ import { Select } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Declaration, findField, writableFields } from "./declaration.ts";
-import type { ImportOptions, Report } from "./import-run.ts";
+import { type ImportOptions, NO_DECISIONS, type Report } from "./import-run.ts";
 import { Segment } from "../components/segment.tsx";
 
 /** What the columns of a file mean. */
@@ -25,7 +25,7 @@ const UNITS = ["µL", "mL", "L", "µg", "mg", "g", "nmol", "U", "piece"];
 
 /** The field of each column, and how dates and amounts are read. */
 export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
-  const { columns, dates, unit } = report;
+  const { columns, dates, unit, sheets = [] } = report;
   const used = columns.filter(({ field }) => field !== null).length;
   const guessed = columns.filter(({ source }) => source === "guessed").length;
   const path = of.name === "locations" ? ["path"] : [];
@@ -40,7 +40,11 @@ export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
       title={report.archive ? "Properties" : "Columns"}
       count={`${used} of ${columns.length} used${guessed > 0 ? `, ${guessed} guessed` : ""}`}
       bare
-      foot={(dates.example !== null || unit !== null) && <Readings report={report} onChange={onChange} />}
+      foot={
+        (dates.example !== null || unit !== null || sheets.length > 1) && (
+          <Readings report={report} onChange={onChange} />
+        )
+      }
     >
       <ul class="map">
         {columns.map(({ header, field, source }) => {
@@ -70,11 +74,26 @@ export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
   );
 }
 
-/** How dates and amounts that may be read in several ways are read. */
-function Readings({ report: { dates, unit }, onChange }: Pick<CheckProps, "report" | "onChange">) {
+/** The sheet that is read, and how dates and amounts that may be read in several ways are. */
+function Readings({
+  report: { dates, unit, sheet = "", sheets = [] },
+  onChange,
+}: Pick<CheckProps, "report" | "onChange">) {
   const units = [...new Set([unit ?? "", ...UNITS])].map((name) => [name, name || "none"] as const);
   return (
     <>
+      {sheets.length > 1 && (
+        <span class="row">
+          Sheet
+          <Select
+            small
+            label="Sheet of the file"
+            value={sheet}
+            choices={sheets.map((name) => [name, name] as const)}
+            onChange={(sheet) => onChange?.({ ...NO_DECISIONS, sheet })}
+          />
+        </span>
+      )}
       {dates.example !== null && (
         <span class="row">
           Dates such as <code>{dates.example}</code>

@@ -18,8 +18,12 @@ export interface ImportOptions {
   partial?: boolean;
   dates?: "day" | "month" | undefined;
   unit?: string | undefined;
+  sheet?: string | undefined;
   rows: RowDecisions;
 }
+
+/** Options of a file, or of another sheet, about which nothing was decided. */
+export const NO_DECISIONS = { mapping: {}, rows: {}, dates: undefined, unit: undefined, sheet: undefined };
 
 /** Decisions about rows by their numbers: corrected cells, the record that it changes, or that it is left out. */
 export type RowDecisions = Readonly<
@@ -58,10 +62,11 @@ export async function downloadTable(
   ).blob();
 }
 
-const makeQuery = ({ isDryRun, match, mapping, partial, dates, unit }: ImportOptions) => ({
+const makeQuery = ({ isDryRun, match, mapping, partial, dates, unit, sheet }: ImportOptions) => ({
   partial: partial ? "1" : undefined,
   dates,
   unit: unit || undefined,
+  sheet,
   dry_run: isDryRun ? "1" : undefined,
   match,
   mapping: Object.keys(mapping).length > 0 ? JSON.stringify(mapping) : undefined,

@@ -27,6 +27,7 @@ import {
   hasEnded,
   type ImportOptions,
   type ImportStatus,
+  NO_DECISIONS,
   type Report,
   startImport,
   useImport,
@@ -97,8 +98,6 @@ function Head({
     </PageHead>
   );
 }
-
-const NO_DECISIONS = { mapping: {}, rows: {}, dates: undefined, unit: undefined };
 
 /** The import in the address, where a long one is found again, and its options. */
 function useWizard(of: Declaration) {
