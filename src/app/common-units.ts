@@ -22,6 +22,9 @@ const COUNTS = "count";
 /** Units of concentrations besides those of the table and of the sample. */
 const QUOTIENTS = ["mg/mL", "ng/µL"].map((text) => findUnit(text)!);
 
+const USED =
+  "SELECT 1 FROM location UNION ALL SELECT 1 FROM equipment UNION ALL SELECT 1 FROM consumable UNION ALL SELECT 1 FROM specimen LIMIT 1";
+
 /** The field that titles such as `Conc. (uM)` of spreadsheets mean. */
 const CONCENTRATION = {
   name: "concentration",
@@ -33,12 +36,13 @@ const CONCENTRATION = {
 
 /**
  * Adds what every laboratory needs, and all may use, to an inventory that has no vocabularies yet: the common units,
- * and a field for concentrations.
+ * a field for concentrations, and patterns of codes if it has no records either.
  */
 export async function addCommonUnits(database: Database, clock: Clock): Promise<void> {
   if (database.query("SELECT 1 FROM cv_category LIMIT 1").get() !== null) return;
   const sample = (await import("../sample/inventory.json")).default as InventorySample;
-  loadInventory(database, clock, commonUnits(sample), SYSTEM_USER);
+  const codes = database.query(USED).get() === null ? sample.codes! : [];
+  loadInventory(database, clock, { ...commonUnits(sample), codes }, SYSTEM_USER);
 }
 
 /** The lists of units of the sample with their terms, so that loading it later adds none twice, and all other units. */

@@ -85,6 +85,7 @@ describe("records", () => {
       ],
       specimens: ["name", "description", "model_type", "status", "barcode", "location", "position"],
       stocktakes: ["name", "description", "location"],
+      codes: ["list", "pattern"],
       views: ["name", "description", "list", "query"],
       annotations: ["list", "of", "type", "value"],
       notes: ["list", "of", "content"],

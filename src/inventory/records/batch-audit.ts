@@ -24,6 +24,8 @@ export interface RecordWrite {
   before: Readonly<StoredRecord> | undefined;
   /** The whole record after; undefined for a purged one. */
   after: Readonly<StoredRecord> | undefined;
+  /** The field of a new record whose value no body gave. */
+  generated?: string;
 }
 
 /** Changes that an entry lists; the history of the batch has them all. */

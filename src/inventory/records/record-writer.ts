@@ -10,7 +10,9 @@ import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import { evictionHint, hasPosition } from "../resources/position.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
+import { forgetContent, storedDigests } from "./attachment-content.ts";
 import { AnnotationWriter, type Errors, splitAnnotations } from "./annotation-writer.ts";
+import { Codes, CODE } from "./codes.ts";
 import type { ChangeKind } from "./batch-audit.ts";
 import type { Journal } from "./journal.ts";
 import { notUsableMessage, RecordValidator } from "./record-validator.ts";
@@ -35,6 +37,7 @@ function isMove(resource: Resource, body: Json): boolean {
 export class RecordWriter {
   readonly #validator: RecordValidator;
   readonly #annotations: AnnotationWriter;
+  readonly #codes: Codes;
 
   constructor(
     private readonly statements: Statements,
@@ -44,6 +47,7 @@ export class RecordWriter {
     private readonly journal: Journal,
   ) {
     this.#validator = new RecordValidator(statements, resources);
+    this.#codes = new Codes(statements, resources);
     this.#annotations = new AnnotationWriter(statements, resources, annotation, this);
   }
 
@@ -68,9 +72,11 @@ export class RecordWriter {
     }
   }
 
-  /** Stores values that the caller has checked, as it has the right to write them. */
+  /** Stores values that the caller has checked, as it has the right to write them. A record without a code gets one. */
   insert(resource: Resource, values: Readonly<StoredRecord>, actor: Actor, id?: string): number {
     const columns = toColumns(resource, values);
+    const code = this.#codes.make(resource, values);
+    if (code !== undefined) columns.set(columnName(resource, CODE), code);
     for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
     if (resource.fields.id.kind === "uuid") columns.set("id", id ?? this.clock.newId());
     const at = this.#now();
@@ -82,7 +88,17 @@ export class RecordWriter {
       args: [...columns.values()],
     });
     const after = this.current(resource, rid);
-    this.journal.record({ resource, rid, op: "create", version: 1, before: undefined, after }, actor);
+    const generated = code === undefined ? {} : { generated: CODE };
+    const written = {
+      resource,
+      rid,
+      op: "create",
+      version: 1,
+      before: undefined,
+      after,
+      ...generated,
+    } as const;
+    this.journal.record(written, actor);
     return rid;
   }
 
@@ -448,25 +464,4 @@ export function toColumns(
     if (field.folded) columns.set(field.folded, foldCase(String(record[name])));
   }
   return columns;
-}
-
-/** SHA-256 of all content that versions of a file, or of the files of a record, refer to. */
-function storedDigests(statements: Statements, resource: Resource, rid: number): string[] {
-  const [of, also] =
-    resource.name === "attachment" ? ["object", ""] : ["host", " AND object_kind = 'attachment'"];
-  const text =
-    "SELECT DISTINCT json_extract(after, '$.sha256') AS sha256 FROM record_change" +
-    ` WHERE ${of}_kind = ? AND ${of}_rid = ? AND after IS NOT NULL${also}`;
-  return statements.all({ text, args: [resource.name, rid] }).map(({ sha256 }) => String(sha256));
-}
-
-/** Removes content that no version refers to any more. */
-function forgetContent(statements: Statements, digests: readonly string[]): void {
-  for (const digest of digests)
-    statements.run({
-      text:
-        "DELETE FROM attachment_content WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM attachment WHERE sha256 = ?1) AND NOT EXISTS" +
-        " (SELECT 1 FROM record_change WHERE object_kind = 'attachment' AND json_extract(after, '$.sha256') = ?1)",
-      args: [digest],
-    });
 }

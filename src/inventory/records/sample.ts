@@ -30,6 +30,7 @@ const LISTS = {
   assays: { resource: "assay", within: ["experiment"] },
   consumables: { resource: "consumable", within: ["model_type"] },
   specimens: { resource: "specimen", within: ["model_type"] },
+  codes: { resource: "code_pattern", within: ["list", "model_type"] },
   views: { resource: "saved_view", within: ["list"] },
   stocktakes: { resource: "stocktake", within: ["location"] },
 } as const;

@@ -275,8 +275,9 @@ function digestWrites(
   exposes: readonly Json[],
 ): string {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind, exposes]));
-  for (const { resource, rid, op, version, before, after } of written) {
-    const names = after ? changedFields(before, after).filter((name) => !GENERATED_FIELDS.has(name)) : [];
+  for (const { resource, rid, op, version, before, after, generated } of written) {
+    const isGiven = (name: string): boolean => !GENERATED_FIELDS.has(name) && name !== generated;
+    const names = after ? changedFields(before, after).filter(isGiven) : [];
     const values = names.map((name) => [name, after![name]]);
     // A new record may get another row number later.
     hash.update(JSON.stringify([resource.name, before ? rid : null, op, version, values]));

@@ -4,6 +4,7 @@ import { address } from "./address.ts";
 import { archive } from "./archive.ts";
 import { assay } from "./assay.ts";
 import { category } from "./category.ts";
+import { codePattern } from "./code-pattern.ts";
 import { consumable } from "./consumable.ts";
 import { datafileCopy } from "./datafile-copy.ts";
 import { datafile } from "./datafile.ts";
@@ -77,6 +78,7 @@ const LABORATORY: readonly Resource[] = [
 
 const ALL: readonly Resource[] = [
   ...LABORATORY,
+  codePattern(LABORATORY.filter(({ fields }) => "barcode" in fields)),
   savedView(LABORATORY.flatMap(({ segment }) => segment ?? [])),
   user,
   group,

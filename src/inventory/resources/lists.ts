@@ -8,8 +8,8 @@ export interface ListInWords {
   model?: string;
   /** Heading of the overview under which it is; lists without one are for clients of LabID, or have pages of their own. */
   section?: "Stock" | "Supply" | "Locations" | "Projects" | "Metadata";
-  /** The list that pages show as another tab of this one. */
-  beside?: string;
+  /** The lists that pages show as further tabs of this one. */
+  beside?: readonly string[];
   icon?: "flask-conical" | "test-tubes" | "microscope" | "map-pin" | "clipboard-check" | "tags";
   /** Field that names a record for people; by default `name`. */
   key?: string;
@@ -93,7 +93,7 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     title: "Fields",
     section: "Metadata",
     icon: "tags",
-    beside: "custompropertytypes",
+    beside: ["custompropertytypes", "codepatterns"],
     withoutLabels: true,
   },
   custompropertytypes: {
@@ -101,22 +101,30 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     one: "field of one type",
     section: "Metadata",
     icon: "tags",
-    beside: "annotationtypes",
+    beside: ["annotationtypes", "codepatterns"],
     withoutLabels: true,
   },
   "vocabularies/categories": {
     title: "Choice lists",
     section: "Metadata",
-    beside: "vocabularies/terms",
+    beside: ["vocabularies/terms"],
     asked: ["name"],
     withoutLabels: true,
   },
   "vocabularies/terms": {
     title: "Choices",
     section: "Metadata",
-    beside: "vocabularies/categories",
+    beside: ["vocabularies/categories"],
     context: ["category__name"],
     asked: ["name", "category"],
+    withoutLabels: true,
+  },
+  codepatterns: {
+    title: "Codes",
+    one: "pattern of codes",
+    section: "Metadata",
+    beside: ["annotationtypes", "custompropertytypes"],
+    key: "pattern",
     withoutLabels: true,
   },
   fieldmeta: {

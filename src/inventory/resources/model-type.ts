@@ -66,7 +66,14 @@ export const barcodeField = (doc = "Barcode.", options: Partial<Field> = {}): Fi
   text(doc, {
     searchable: true,
     synonyms: "bar code,tube barcode,2d code,2d barcode,qr code,code,tube id",
-    form: { shownIn: "head", look: "code", column: false, copied: false, summary: true },
+    form: {
+      hint: "If it is empty, a new record gets the next code by the pattern of its type.",
+      shownIn: "head",
+      look: "code",
+      column: false,
+      copied: false,
+      summary: true,
+    },
     ...options,
   });
 

@@ -83,18 +83,17 @@ export function ViewTabs({ of }: { of: Declaration }) {
     viewQuery(new URLSearchParams(query)) === current;
   const shown = views.value?.find(isShown);
   const own = stockViews(of, session !== null);
-  const { beside } = LISTS[of.name] ?? {};
   return (
     <nav class="tabs" aria-label="Views">
       <ViewTab of={of} query="" name="All" isCurrent={current === ""} isCounted />
       {own.map((view) => (
         <ViewTab key={view.name} of={of} {...view} isCurrent={isShown(view)} isCounted />
       ))}
-      {beside && (
-        <a class="tab" href={href(pagePath(beside))}>
-          {listTitle(beside)}
+      {LISTS[of.name]?.beside?.map((segment) => (
+        <a key={segment} class="tab" href={href(pagePath(segment))}>
+          {listTitle(segment)}
         </a>
-      )}
+      ))}
       {views.value?.map((view, i) => (
         <ViewTab
           key={view.id}
