@@ -165,6 +165,8 @@ const UNTYPED: Record<string, string> = {
   "AuditEntry.detail.additionalProperties": "details differ by action",
   "Change.after.additionalProperties": FIELD,
   "Change.before.additionalProperties": FIELD,
+  "CheckedRack.changes.items.after.additionalProperties": FIELD,
+  "CheckedRack.changes.items.before.additionalProperties": FIELD,
   "FieldValues.results.items.label": FIELD,
   "FieldValues.results.items.value": FIELD,
   "ImportedChange.changes.items.after": FIELD,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { ScannedRack } from "../../src/inventory/api/route-rack.ts";
+import type { CheckedRack } from "../../src/inventory/api/route-rack.ts";
 import { BOX, CONSUMABLES, id, openBoxes, PLAIN, readError, requestsTo, SPECIMEN } from "./boxes.ts";
 import type { Answered, Lab } from "./harness.ts";
 
@@ -18,10 +18,13 @@ beforeEach(async () => {
 afterEach(() => lab.database.close());
 const { patch, where } = requestsTo(() => lab);
 
-const scan = (body: object, as = "admin", of = BOX): Promise<Answered> =>
-  lab.send(as, "POST", `locations/${of}/rack_scan/`, body);
-const check = async (file: string, as?: string) => (await scan({ file }, as)).body as unknown as ScannedRack;
-const inWords = ({ results }: ScannedRack): string[] =>
+const scan = (body: object, as = "admin", of = BOX, query = ""): Promise<Answered> =>
+  lab.send(as, "POST", `locations/${of}/rack_scan/${query}`, body);
+const fill = ({ confirm, ...body }: { file: string; missing?: string; confirm: string }, as?: string) =>
+  scan(body, as, BOX, `?confirm=${confirm}`);
+const check = async (file: string, as?: string, missing = "keep") =>
+  (await scan({ file, missing }, as, BOX, "?dry_run=1")).body as unknown as CheckedRack;
+const inWords = ({ results }: CheckedRack): string[] =>
   results.map(({ position, code, result, record, from }) =>
     [position, code, result, record?.name, from && `from ${from}`].filter(Boolean).join(" "),
   );
@@ -50,7 +53,7 @@ test("compares a file with the box: matched, moved, missing, unknown, unread", a
 
 test("moves the tubes in one batch, which is undone as a whole", async () => {
   const { confirm } = await check(FILE);
-  const done = await scan({ file: FILE, confirm });
+  const done = await fill({ file: FILE, confirm });
   expect(done.status).toBe(200);
   expect(await where(SPECIMEN, 21)).toBe("Box 1 A1");
   expect(await where(CONSUMABLES, 14)).toBe("Box 1 A3");
@@ -67,12 +70,13 @@ test("moves the tubes in one batch, which is undone as a whole", async () => {
 test("missing tubes stay in the box, without a slot that is taken, or are taken out", async () => {
   const file = "A1,FX14\nB2,FX21\n";
   const { confirm } = await check(file);
-  const kept = await scan({ file, confirm });
+  const kept = await fill({ file, confirm });
   expect(await where(CONSUMABLES, 11)).toBe("Box 1");
   expect(await where(CONSUMABLES, 12)).toBe("Box 1 A2");
   await lab.send("admin", "POST", `batches/${kept.headers.get("batch-id")}/undo/`, {});
-  const again = await check(file);
-  await scan({ file, missing: "take_out", confirm: again.confirm });
+  const again = await check(file, "admin", "take_out");
+  expect([again.count, again.records]).toEqual([3, 3]);
+  await fill({ file, missing: "take_out", confirm: again.confirm });
   expect(await where(CONSUMABLES, 11)).toBe("null");
   expect(await where(CONSUMABLES, 12)).toBe("null");
   expect(await where(SPECIMEN, 21)).toBe("Box 1 B2");
@@ -90,14 +94,15 @@ test("a tube that is taken out is not missing, and its slot stays reserved", asy
 test("refuses what changed since the check, and moves nothing", async () => {
   const { confirm } = await check(FILE);
   expect((await patch(`${CONSUMABLES}${id(14)}/`, { name: "Renamed" })).status).toBe(200);
-  const refused = await scan({ file: FILE, confirm });
+  const refused = await fill({ file: FILE, confirm });
   expect(refused.status).toBe(409);
-  expect(refused.text).toContain("has changed since the check");
+  expect(refused.text).toContain("have changed since the dry run");
   expect(await where(SPECIMEN, 21)).toBe("Box 1 B2");
-  const other = await check(FILE);
+  const other = await check(FILE, "admin", "take_out");
   expect((await patch(`${SPECIMEN}${id(22)}/`, { location: BOX, position: "C3" })).status).toBe(200);
-  expect((await scan({ file: FILE, confirm: other.confirm })).status).toBe(409);
-  expect((await scan({ file: "A1,FX11\n", confirm: (await check(FILE)).confirm })).status).toBe(409);
+  const late = { file: FILE, missing: "take_out", confirm: other.confirm };
+  expect((await fill(late)).status).toBe(409);
+  expect((await fill({ file: "A1,FX11\n", confirm: (await check(FILE)).confirm })).status).toBe(409);
 });
 
 test("does not reveal hidden tubes, and does not move them or into their slots", async () => {
@@ -109,7 +114,7 @@ test("does not reveal hidden tubes, and does not move them or into their slots",
     "B2 FX21 matched Tube 21",
   ]);
   expect(JSON.stringify(seen)).not.toContain(id(12));
-  expect((await scan({ file: "A1,FX11\n", confirm: "x" }, "bob")).status).toBe(409);
+  expect((await fill({ file: "A1,FX11\n", confirm: "x" }, "bob")).status).toBe(409);
   expect((await scan({ file: "A1,FX11\n" }, "bob", id(99))).status).toBe(404);
 });
 

@@ -15,19 +15,26 @@ export interface Batch<Value> {
   planned?: readonly RecordWrite[] | undefined;
   work(writer: RecordWriter): Value;
   respond(value: Value): Response;
+  /** Members of a preview besides the changes. */
+  preview?: (value: Value) => object;
 }
 
 /**
  * Runs a batch as the parameters ask for it (`dry_run`, `confirm`). Responds with the preview, with 204 if the client
  * prefers a minimal response, or by `respond`, naming the batch in the header Batch-Id.
  */
-export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Value>): Response {
+export function runBatch<Value>(call: Call, { work, respond, preview, ...info }: Batch<Value>): Response {
   const { actor, request, store, url } = call;
   const dryRun = isDryRun(call);
   const previewLimit = readNumber(call, "changes", "integer", Number.POSITIVE_INFINITY);
   const confirm = singleParameter(url.searchParams, "confirm");
-  const outcome = store.run({ ...info, actor, dryRun, confirm, previewLimit }, work);
-  if ("preview" in outcome) return respondJson(outcome.preview);
+  let more: object | undefined;
+  const outcome = store.run({ ...info, actor, dryRun, confirm, previewLimit }, (writer) => {
+    const value = work(writer);
+    if (dryRun) more = preview?.(value);
+    return value;
+  });
+  if ("preview" in outcome) return respondJson({ ...outcome.preview, ...more });
   const isMinimal = /(^|[,;\s])return=minimal\b/i.test(request.headers.get("prefer") ?? "");
   const response = isMinimal ? noContent({ "Preference-Applied": "return=minimal" }) : respond(outcome.value);
   if (outcome.batch !== null) response.headers.set("Batch-Id", outcome.batch);

@@ -42,7 +42,7 @@ const EXPOSURE = Type.Object(
   },
 );
 
-const PREVIEW = Type.Object(
+export const PREVIEW = Type.Object(
   {
     dry_run: Type.Literal(true),
     count: Type.Integer({ description: "Number of planned changes." }),

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
-import { checkUnchanged, MISSING_TUBES, RACK_RESULTS, RackScan } from "../labels/rack-scan.ts";
+import { MISSING_TUBES, RACK_RESULTS, RackScan } from "../labels/rack-scan.ts";
 import { readRackFile } from "../labels/rack-file.ts";
 import { readCells } from "../imports/import-file.ts";
 import type { Actor } from "../model/access.ts";
+import { anyOf } from "../model/record-schema.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
@@ -11,8 +12,10 @@ import { operation } from "../../platform/operation.ts";
 import { nullable } from "../../platform/schema.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
+import { PREVIEW } from "./describe-operation.ts";
 import { inList } from "./mount-operations.ts";
-import { closed, optional, TEXT } from "./schema.ts";
+import { DRY_RUN, SEVERAL } from "./parameters.ts";
+import { closed, TEXT } from "./schema.ts";
 
 const LOCATION = DECLARED.get("location") as RoutedResource;
 const MAX_FILE = 500_000;
@@ -23,28 +26,25 @@ const RACK_SCAN = closed(
   {
     file: Type.String({ maxLength: MAX_FILE, examples: ["A1,\nA2,"] }),
     missing: Type.Optional(Type.Enum([...MISSING_TUBES], { description: "keep (default) or take_out." })),
-    confirm: optional("Of a check: make its changes; 409 if the result would differ now."),
   },
   "RackScan",
 );
-const RACK = Type.Object(
-  {
-    rack: nullable(TEXT, { description: "Code of the rack in the file." }),
-    barcode: nullable(TEXT),
-    confirm: TEXT,
-    results: Type.Array(
-      Type.Object({
-        position: TEXT,
-        code: TEXT,
-        result: Type.Enum([...RACK_RESULTS]),
-        record: nullable(Type.Object({ segment: TEXT, id: TEXT, name: TEXT })),
-        from: TEXT,
-      }),
-    ),
-  },
-  { $id: "ScannedRack" },
-);
-export type ScannedRack = Type.Static<typeof RACK>;
+const COMPARED = {
+  rack: nullable(TEXT, { description: "Code of the rack in the file." }),
+  barcode: nullable(TEXT),
+  results: Type.Array(
+    Type.Object({
+      position: TEXT,
+      code: TEXT,
+      result: Type.Enum([...RACK_RESULTS]),
+      record: nullable(Type.Object({ segment: TEXT, id: TEXT, name: TEXT })),
+      from: TEXT,
+    }),
+  ),
+};
+const RACK = Type.Object(COMPARED, { $id: "ScannedRack" });
+const CHECKED = Type.Object({ ...PREVIEW.properties, ...COMPARED }, { $id: "CheckedRack" });
+export type CheckedRack = Type.Static<typeof CHECKED>;
 
 /** Checking and filling a box with the file of a rack scanner. */
 export const rackOperations = () =>
@@ -52,26 +52,27 @@ export const rackOperations = () =>
     operation("POST /api/v2/:list/:id/rack_scan/", {
       access: "signedIn",
       summary: "Check or fill a box from a rack scan",
-      description: "Compares positions and codes (CSV) with the box; with `confirm`, moves the records.",
+      description: "Compares positions and codes (CSV) with the box, and moves the records.",
+      parameters: [DRY_RUN, SEVERAL],
       body: RACK_SCAN,
-      returns: RACK,
-      errors: [409],
+      returns: anyOf<Type.Static<typeof RACK> | CheckedRack>("RackScanned", RACK, CHECKED),
       heavy: ({ body }) => body.file.length > LARGE_FILE,
       async run({ params, body }, call: Call) {
         const rows = await readCells(body.file);
-        const { missing = "keep", confirm } = body;
-        const compare = () =>
-          compareRack(call.store, findRecord(call, LOCATION, params.id), rows, call.actor);
-        if (confirm === undefined) return respondJson(compare().answer);
         return writeBatch(call, body, {
           kind: "bulk_update",
           work(writer) {
-            const { scanned, answer } = compare();
-            checkUnchanged(scanned, confirm);
-            scanned.apply(writer, missing);
+            const { scanned, answer } = compareRack(
+              call.store,
+              findRecord(call, LOCATION, params.id),
+              rows,
+              call.actor,
+            );
+            scanned.apply(writer, body.missing ?? "keep");
             return answer;
           },
           respond: (answer) => respondJson(answer),
+          preview: (answer) => answer,
         });
       },
     }),
@@ -84,12 +85,6 @@ function compareRack(store: Store, rid: number, rows: readonly string[][], actor
   const file = readRackFile(rows, grid);
   const [{ id, barcode }] = store.reader.values(LOCATION, ["id", "barcode"], actor, [rid]);
   const scanned = new RackScan(store, { rid, id: String(id) }, actor, file);
-  const { digest: confirm, results } = scanned;
-  const answer: ScannedRack = {
-    rack: file.rack,
-    barcode: (barcode as string | null) || null,
-    confirm,
-    results,
-  };
+  const answer = { rack: file.rack, barcode: (barcode as string | null) || null, results: scanned.results };
   return { scanned, answer };
 }

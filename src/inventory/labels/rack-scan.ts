@@ -6,7 +6,6 @@ import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { hasPosition, readOccupied } from "../resources/position.ts";
-import { Problem } from "../../problem.ts";
 import type { RackFile } from "./rack-file.ts";
 import { scan } from "./scan.ts";
 
@@ -22,7 +21,6 @@ interface Tube {
   rid: number;
   id: string;
   name: string;
-  version: number;
   /** True if it is in the box. */
   isHere: boolean;
   position: string;
@@ -43,14 +41,13 @@ export interface RackResult {
 }
 
 const STORED = RESOURCES.filter(hasPosition);
-const FIELDS = ["id", "name", "version", "position", "taken_out", "location__unique_path"];
+const FIELDS = ["id", "name", "position", "taken_out", "location__unique_path"];
 
 /** Compares a scan with a box; `apply` makes its changes, in a batch that the caller opens. */
 export class RackScan {
   readonly results: RackResult[];
   readonly #moves: { tube: Tube; position: string }[] = [];
   readonly #missing: readonly Tube[];
-  readonly #versions: readonly string[];
 
   constructor(
     private readonly store: Store,
@@ -82,17 +79,7 @@ export class RackScan {
       this.#moves.push({ tube, position });
       return [line(position, code, "moved", tube, tube.from)];
     });
-    const tubes = [...scanned.flatMap(({ tube }) => tube ?? []), ...missing];
-    this.#versions = tubes.map((tube) => `${key(tube)} ${tube.version}`);
     this.results = [...results, ...missing.map((tube) => line(tube.position, "", "missing", tube))];
-  }
-
-  /** Equal for the same file and box as long as nothing that matters has changed. */
-  get digest(): string {
-    return new Bun.CryptoHasher("sha256")
-      .update(JSON.stringify([this.results, this.#versions]))
-      .digest("hex")
-      .slice(0, 32);
   }
 
   /** @throws Problem if a record may not be moved */
@@ -176,7 +163,7 @@ export class RackScan {
       const rid = rids[i];
       const text = `SELECT location FROM ${resource.table} WHERE rid = ?`;
       const isHere = statements.get({ text, args: [rid] })?.location === this.location.rid;
-      const { id, name, version, position, taken_out, location__unique_path: path } = values;
+      const { id, name, position, taken_out, location__unique_path: path } = values;
       const from = [isHere ? "" : path, position].filter(Boolean).join(", ");
       const use = rights.get(rid)?.use === true;
       return {
@@ -184,7 +171,6 @@ export class RackScan {
         rid,
         id,
         name,
-        version,
         isHere,
         position,
         from,
@@ -206,10 +192,4 @@ function line(
 ): RackResult {
   const record = tube ? { segment: tube.resource.segment, id: tube.id, name: tube.name } : null;
   return { position, code, result, record, from };
-}
-
-/** @throws Problem conflict if the comparison is no longer the one that was confirmed */
-export function checkUnchanged(scanned: RackScan, confirm: string): void {
-  if (scanned.digest !== confirm)
-    throw new Problem("conflict", "The box or a tube has changed since the check. Check the file again.");
 }

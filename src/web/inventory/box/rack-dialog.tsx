@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ScannedRack } from "../../../inventory/api/route-rack.ts";
+import type { CheckedRack } from "../../../inventory/api/route-rack.ts";
 import { href } from "../../address.ts";
 import { Banner } from "../../components/banner.tsx";
 import { Button } from "../../components/button.tsx";
@@ -18,7 +18,7 @@ import type { Slots } from "./slots.ts";
 
 /** Checks and fills a box with the file of a rack scanner. */
 
-type Result = ScannedRack["results"][number]["result"];
+type Result = CheckedRack["results"][number]["result"];
 type Missing = "keep" | "take_out";
 
 /** Results in the order in which they need attention, with their looks. */
@@ -34,50 +34,65 @@ const order = (result: Result): number => RESULTS.findIndex(([name]) => name ===
 
 interface Checked {
   file: string;
-  rack: ScannedRack;
+  missing: Missing;
+  rack: CheckedRack;
 }
 
 /** The button that chooses a file, and the preview of what it changes. */
 export function RackFileButton({ box, onMoved }: { box: Slots; onMoved: () => void }) {
   const [checked, setChecked] = useState<Checked | null>(null);
-  const params = { list: "locations", id: box.id };
   if (box.isOffline) return null;
-  const check = (chosen: File): Promise<void> =>
+  const check = (file: string, missing: Missing): Promise<void> =>
     withErrorToast(async () => {
-      const file = await chosen.text();
-      const rack = await call("POST /api/v2/:list/:id/rack_scan/", { params, body: { file } });
-      setChecked({ file, rack });
+      const answer = await call("POST /api/v2/:list/:id/rack_scan/", {
+        params: { list: "locations", id: box.id },
+        query: { dry_run: "1" },
+        body: { file, missing },
+      });
+      setChecked({ file, missing, rack: answer as CheckedRack });
     });
   return (
     <>
       <FileButton
         label="File of a rack scanner"
         accept=".csv,.txt,.tsv"
-        onChoose={([file]) => file && void check(file)}
+        onChoose={([file]) => file && void file.text().then((text) => check(text, "keep"))}
       >
         Rack scan
       </FileButton>
-      {checked && <RackDialog {...checked} box={box} onClose={() => setChecked(null)} onMoved={onMoved} />}
+      {checked && (
+        <RackDialog
+          {...{ ...checked, box, onMoved }}
+          onMissing={(missing) => void check(checked.file, missing)}
+          onClose={() => setChecked(null)}
+        />
+      )}
     </>
   );
 }
 
-function RackDialog(props: Checked & { box: Slots; onClose: () => void; onMoved: () => void }) {
-  const { file, rack, box, onClose, onMoved } = props;
-  const [missing, setMissing] = useState<Missing>("keep");
+interface DialogProps extends Checked {
+  box: Slots;
+  onMissing: (missing: Missing) => void;
+  onClose: () => void;
+  onMoved: () => void;
+}
+
+function RackDialog(props: DialogProps) {
+  const { file, missing, rack, box, onClose, onMoved } = props;
   const count = (result: Result): number => rack.results.filter((each) => each.result === result).length;
   const [moved, lost] = [count("moved"), count("missing")];
   const form = useSubmission(async () => {
     const response = await callForResponse("POST /api/v2/:list/:id/rack_scan/", {
       params: { list: "locations", id: box.id },
-      body: { file, missing, confirm: rack.confirm },
+      query: { confirm: rack.confirm },
+      body: { file, missing },
     });
     showDone(`Filled ${box.label} from the scan: ${pluralize(moved, "tube")} moved.`, response, onMoved);
     onMoved();
     onClose();
     return true;
   });
-  const changes = moved > 0 || (missing === "take_out" && lost > 0);
   return (
     <Dialog
       wide
@@ -85,7 +100,7 @@ function RackDialog(props: Checked & { box: Slots; onClose: () => void; onMoved:
       onClose={onClose}
       cancel
       actions={
-        <Button look="primary" busy={form.busy} disabled={!changes} onClick={form.submit}>
+        <Button look="primary" busy={form.busy} disabled={rack.count === 0} onClick={form.submit}>
           {moved > 0 ? `Move ${pluralize(moved, "tube")}` : "Take out missing tubes"}
         </Button>
       }
@@ -111,7 +126,7 @@ function RackDialog(props: Checked & { box: Slots; onClose: () => void; onMoved:
             { value: "keep", name: "stay in the box" },
             { value: "take_out", name: "leave the box" },
           ]}
-          onChange={(value) => setMissing(value as Missing)}
+          onChange={(value) => props.onMissing(value as Missing)}
         />
       )}
       <ResultTable results={rack.results} />
@@ -119,7 +134,7 @@ function RackDialog(props: Checked & { box: Slots; onClose: () => void; onMoved:
   );
 }
 
-const ResultTable = ({ results }: Pick<ScannedRack, "results">) => (
+const ResultTable = ({ results }: Pick<CheckedRack, "results">) => (
   <Table
     caption="Result for each tube"
     rows={results.toSorted((a, b) => order(a.result) - order(b.result))}
