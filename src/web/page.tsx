@@ -1,4 +1,4 @@
-import { type ComponentType, createContext, hydrate } from "preact";
+import { type ComponentChildren, type ComponentType, createContext, hydrate } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { type Address, href, match, type Query, setQueryValues, stripBasePath } from "./address.ts";
 import { Shell } from "./components/shell.tsx";
@@ -28,11 +28,20 @@ const AddressContext = createContext<Address>({ path: "/", params: {}, search: n
 /** A page in the shell, as server and browser render it. */
 export const PageView = ({ page, address }: { page: Page; address: Address }) => (
   <AddressContext.Provider value={address}>
-    <Shell path={address.path}>
+    <Frame path={address.path}>
       <page.View />
-    </Shell>
+    </Frame>
   </AddressContext.Provider>
 );
+
+function Frame({ path, children }: { path: string; children: ComponentChildren }) {
+  const [search] = useQuery();
+  return (
+    <Shell path={path} search={search}>
+      {children}
+    </Shell>
+  );
+}
 
 /** Defines a page; in the browser this hydrates it. */
 export function definePage(page: Page): Page {

@@ -161,13 +161,23 @@ test.each<[string, ...string[]]>([
   ["/inventory/scan", "Overview", "Scan code"],
   ["/administration/jobs", "Administration", "Administration"],
 ])("the navigation marks %s as %s, and on phones as %s", (path, ...names) => {
-  const html = renderToString(<Shell path={path}>{""}</Shell>);
+  const html = renderToString(
+    <Shell path={path} search={new URLSearchParams()}>
+      {""}
+    </Shell>,
+  );
   const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];
   expect(current.map(([, name]) => name)).toEqual(names);
 });
 
 test("the navigation of visitors does not lead to administration", () => {
-  expect(renderToString(<Shell path="/">{""}</Shell>)).not.toContain("/administration");
+  expect(
+    renderToString(
+      <Shell path="/" search={new URLSearchParams()}>
+        {""}
+      </Shell>,
+    ),
+  ).not.toContain("/administration");
 });
 
 test.each([

@@ -5,8 +5,12 @@ import { filterTitle, filterWord } from "../../src/web/inventory/list-toolbar.ts
 const field = (kind: FieldInfo["kind"], label: string) => ({ kind, label }) as FieldInfo;
 const of = {
   key: "name",
-  fields: { expiry: field("date", "Expiry"), amount: field("number", "Amount") },
-  annotations: { annotations__species: field("text", "Species") },
+  fields: {
+    expiry: field("date", "Expiry"),
+    amount: field("number", "Amount"),
+    category: field("reference", "Choice list"),
+  },
+  annotations: { annotations__species: { ...field("text", "Species"), annotation: { id: "9856" } } },
 } as unknown as Declaration;
 
 test.each([
@@ -15,6 +19,8 @@ test.each([
   ["amount__gte", "Amount at least"],
   ["annotations__species__isnull", "Species is empty"],
   ["annotations__species", "Species"],
+  ["annotations__9856", "Species"],
+  ["category_id", "Choice list"],
   ["mine", "Mine"],
 ])("the chip of the filter %s is titled %s", (name, title) => {
   expect(filterTitle(of, name)).toBe(title);
@@ -27,6 +33,7 @@ test.each([
   ["today", "today"],
   ["true", "yes"],
   ["3da", "3da"],
+  ["SYSTEM_GROUP", "Laboratory"],
 ])("a filter shows %s as %s", (value, word) => {
   expect(filterWord(value)).toBe(word);
 });

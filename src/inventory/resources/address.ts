@@ -8,7 +8,7 @@ export const address = ownedResource({
   name: "address",
   segment: "addresses",
   model: "core.address",
-  summary: "Postal addresses of places.",
+  summary: "Postal addresses of rooms.",
   table: "address",
   descriptionFields: ["organisation", "street", "city"],
   fields: {

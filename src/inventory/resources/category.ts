@@ -6,7 +6,7 @@ export const category = ownedResource({
   segment: "vocabularies/categories",
   aliases: ["categories"],
   model: "vocabularies.category",
-  summary: "Controlled vocabularies and lists of units.",
+  summary: "Lists of choices and of units.",
   table: "cv_category",
   fields: {
     name: nameField("Name; unique among the records that the caller may view.", {

@@ -18,6 +18,7 @@ export const equipment = ownedResource({
     model_type: text("Kind of equipment, such as FREEZER.", {
       pattern: CONSTANT,
       form: {
+        label: "Type",
         shownIn: "head",
         inNames: ["FREEZER", "FRIDGE", "CABINET", "INCUBATOR", "MICROSCOPE", "CENTRIFUGE"],
       },

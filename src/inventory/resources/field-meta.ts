@@ -5,7 +5,7 @@ export const fieldMeta = ownedResource({
   name: "field_meta",
   segment: "fieldmeta",
   model: "core.fieldmeta",
-  summary: "Shared meanings of annotation types and custom property types.",
+  summary: "Meanings that several fields share.",
   table: "field_meta",
   fields: {
     name: nameField("Name; unique among the records that the caller may view.", {

@@ -29,7 +29,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
       BOOLEAN: ["Yes or no", "a check box"],
       OBJECT: ["Link", "to another record"],
       USER: ["Person", "with an account"],
-      JSON: ["Data", "JSON, for programs"],
+      JSON: ["Data", "JSON"],
       DMAPPANNOTATION: ["Data of LabID", "for its client"],
     },
     seldom: ["DMAPPANNOTATION"],
@@ -58,7 +58,7 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
   },
   model_name: {
     label: "Used for",
-    hint: "Record types that may have this annotation; an empty list means all.",
+    hint: "Types of records that have this field; none chosen means all.",
     words: MODELS_IN_WORDS,
   },
   model_type: {
@@ -92,20 +92,12 @@ export const TYPE_FORMS: Readonly<Record<string, FieldForm>> = {
     hint: "Names of groups whose records require a value, one on each line.",
     lines: "texts",
   },
-  is_protocol_parameter: { label: "Parameter of protocols", advanced: true },
-  choice_label: { label: "Name in menus", advanced: true },
   field_meta: { label: "Shared meaning", advanced: true },
-  validations: {
-    label: "Checks",
-    advanced: true,
-    hint: "A JSON list of objects with name, arguments and error_message.",
-  },
-  autocomplete: { advanced: true },
-  choices_value: { advanced: true },
-  choices_label: { advanced: true },
-  preferred_view_widget: { advanced: true },
-  preferred_edit_widget: { advanced: true },
-  preferred_list_widget: { advanced: true },
-  choices_api: { advanced: true },
-  unit_choices_api: { advanced: true },
+  // For clients of LabID, which set them in requests.
+  ...Object.fromEntries(
+    ["is_protocol_parameter", "choice_label", "validations", "autocomplete", "choices_value", "choices_label"]
+      .concat("preferred_view_widget", "preferred_edit_widget", "preferred_list_widget")
+      .concat("choices_api", "unit_choices_api")
+      .map((name) => [name, { omitted: true }]),
+  ),
 };

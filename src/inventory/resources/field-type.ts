@@ -252,7 +252,7 @@ export const customPropertyType = typeResource(
     name: "custom_property_type",
     segment: "custompropertytypes",
     model: "core.custompropertytype",
-    summary: "Additional properties of records of one model and type.",
+    summary: "Fields of records of one type, such as enzymes.",
     where: { kind: "customproperty" },
   },
   { write: "required", blank: false },

@@ -32,10 +32,8 @@ export const savedView = (lists: readonly string[]): Resource =>
         },
       }),
       query: prose("Query string of the list: filters, `ordering`, `fields`.", {
-        form: {
-          advanced: true,
-          hint: "The part after ? in the address of the list, as Save view stores it.",
-        },
+        // Save view stores the part after ? in the address of the list.
+        form: { omitted: true },
       }),
     },
     rules(record) {

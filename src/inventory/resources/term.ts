@@ -6,7 +6,7 @@ export const term = ownedResource({
   segment: "vocabularies/terms",
   aliases: ["terms"],
   model: "vocabularies.term",
-  summary: "Terms of controlled vocabularies, including units.",
+  summary: "Choices of the choice lists, and units.",
   table: "vocabulary_term",
   nameFields: ["name", "label"],
   defaultOrder: ["category__name", "position", "name"],

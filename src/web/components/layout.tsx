@@ -75,6 +75,13 @@ export const ClosedCard = (props: {
   </details>
 );
 
+/** The initials of a person or a group in a circle. */
+export function Avatar({ name }: { name: string }) {
+  const [first, ...others] = name.split(/\s+/);
+  const initials = others.length > 0 ? first.slice(0, 1) + others.at(-1)!.slice(0, 1) : first.slice(0, 2);
+  return <span class="avatar" aria-hidden="true" data-initials={initials.toUpperCase()} />;
+}
+
 type Tone = "ok" | "warn" | "danger";
 
 /** A category or a state in a word or two. */

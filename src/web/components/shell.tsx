@@ -11,9 +11,12 @@ import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { confirm, ConfirmDialog } from "./confirm.tsx";
+import { DeveloperLinks } from "./developer-menu.tsx";
 import { type Answer, call } from "../request.ts";
 import { Icon, type IconName, LOGO } from "./icon.tsx";
+import { Avatar } from "./layout.tsx";
 import { useLoaded } from "./loaded.tsx";
+import { Menu } from "./menu.tsx";
 import { Toasts, withErrorToast } from "./toast.tsx";
 
 interface Link {
@@ -63,10 +66,7 @@ const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
     ],
   },
 ];
-const FOOTER_LINKS: readonly Link[] = [
-  { name: "Help", path: "/help", icon: "book-open" },
-  { name: "API reference", path: "/docs", icon: "braces" },
-];
+const HELP_LINK: Link = { name: "Help", path: "/help", icon: "book-open" };
 
 /** The bar at the foot of small screens. */
 const BOTTOM_BAR: readonly Link[] = [
@@ -76,8 +76,8 @@ const BOTTOM_BAR: readonly Link[] = [
   { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
 ];
 /** All other pages, in a menu of the bar. */
-const MORE_LINKS: readonly Link[] = [...RAIL.flatMap(({ links }) => links), ...FOOTER_LINKS].filter(
-  ({ path }) => BOTTOM_BAR.every((link) => link.path !== path),
+const MORE_LINKS: readonly Link[] = [...RAIL.flatMap(({ links }) => links), HELP_LINK].filter(({ path }) =>
+  BOTTOM_BAR.every((link) => link.path !== path),
 );
 
 /** Pages that belong to a link whose path they do not begin with; after a slash, only those below. */
@@ -97,6 +97,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/inventory/custompropertytypes": "/inventory/annotationtypes",
   "/inventory/fieldmeta": "/inventory/annotationtypes",
   "/inventory/vocabularies-terms": "/inventory/vocabularies-categories",
+  "/docs": "/help",
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
@@ -111,7 +112,8 @@ function findCurrent(links: readonly Link[], path: string): Link | undefined {
 }
 
 /** The navigation, the account, and what opens above a page. */
-export function Shell({ path, children }: { path: string; children: ComponentChildren }) {
+export function Shell(props: { path: string; search: URLSearchParams; children: ComponentChildren }) {
+  const { path, search, children } = props;
   const current = findCurrent(
     RAIL.flatMap(({ links }) => links),
     path,
@@ -148,15 +150,18 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             </div>
           ))}
           <ul class="rail-foot">
-            {FOOTER_LINKS.map((link) => (
-              <RailLink key={link.path} link={link} isCurrent={findCurrent([link], path) !== undefined} />
-            ))}
+            <RailLink link={HELP_LINK} isCurrent={findCurrent([HELP_LINK], path) !== undefined} />
           </ul>
         </nav>
         <header class="topbar">
           <Brand />
           <SearchButton />
           <div class="topbar-end">
+            <span class="developer">
+              <Menu label="Developer" icon="braces">
+                <DeveloperLinks path={path} search={search} />
+              </Menu>
+            </span>
             <LinkButton look="quiet" icon="book-open" aria-label="Help" href={href(findHelp(path))} />
             <LinkButton
               look="quiet"
@@ -193,6 +198,8 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
                 {link.name}
               </a>
             ))}
+            <p class="rail-head">Developer</p>
+            <DeveloperLinks path={path} search={search} />
           </div>
         </nav>
       </div>
@@ -311,12 +318,12 @@ function Account({ path }: { path: string }) {
         Sign in
       </LinkButton>
     );
-  const { username } = session.user;
+  const name = String(session.user.full_name || session.user.username);
   return (
     <>
       <a class="btn btn-quiet" href={href("/profile")}>
-        <span class="avatar" data-initials={username.slice(0, 2).toUpperCase()} />
-        <span class="account-name">{username}</span>
+        <Avatar name={name} />
+        <span class="account-name">{name}</span>
       </a>
       <Button
         look="quiet"

@@ -6,7 +6,7 @@ import { pluralize, formatCount, Time } from "../format.tsx";
 import { useSession } from "../session.ts";
 import { type Declaration, declaration, pagePath, listSingular, STOCK_LISTS } from "./declaration.ts";
 import { RecentChanges } from "./recent-changes.tsx";
-import { formatText, isNamed, personName, recordName, readPage, type Row, findSuffix } from "./record.tsx";
+import { formatText, isNamed, recordName, readPage, type Row, findSuffix } from "./record.tsx";
 import { DueBack } from "./stock-actions.tsx";
 import * as views from "../../inventory/resources/stock-views.ts";
 import type { StockView } from "../../inventory/resources/stock-views.ts";
@@ -64,7 +64,7 @@ const TAKEN_OUT: Panel = {
   fields: ["taken_out_by", "due_back"],
   compare: compareTexts("due_back"),
   empty: "Everything is in its place.",
-  below: ({ row: { values } }) => `${personName(values.taken_out_by)} has it`,
+  below: ({ row: { values } }) => `${formatText(values.taken_out_by)} has it`,
   end: ({ row: { values } }) => <DueBack at={values.due_back} />,
   also: { name: "overdue", filters: views.OVERDUE.filters },
 };

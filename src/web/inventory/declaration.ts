@@ -18,8 +18,12 @@ export type { AnnotationInfo, FieldInfo, Reference };
 export type Declaration = Omit<ListDescription, "operators" | "renders" | "parses" | "actions">;
 
 /** A field or an annotation. */
-export const findField = ({ fields, annotations }: Declaration, name: string): FieldInfo | undefined =>
-  fields[name] ?? annotations[name];
+export const findField = (of: Declaration, name: string): FieldInfo | undefined =>
+  of.fields[name] ??
+  of.annotations[name] ??
+  // Addresses may name an annotation by the id of its type, and a reference with `_id`.
+  of.annotations[findAnnotation(of, name.replace(/^annotations__/, "")) ?? ""] ??
+  of.fields[name.replace(/_id$/, "")];
 
 /** The fields along a path across references; the first one may be an annotation, whose name may contain underscores. */
 export function splitPath({ annotations }: Declaration, name: string): string[] {
@@ -31,7 +35,7 @@ export function splitPath({ annotations }: Declaration, name: string): string[] 
 
 /** The name in requests of the annotation of a type, such as `annotations__genotype`. */
 export const findAnnotation = ({ annotations }: Declaration, type: unknown): string | undefined =>
-  Object.keys(annotations).find((name) => annotations[name].annotation!.id === type);
+  Object.keys(annotations).find((name) => annotations[name].annotation?.id === type);
 
 /** Annotations that a list has as columns, filters and facets. */
 export const listedAnnotations = ({ annotations }: Declaration): [string, FieldInfo][] =>
@@ -180,7 +184,7 @@ export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
 
 /** Title of a column; for one across references, the names on the way. */
 export function columnTitle(of: Declaration, name: string): string {
-  const [first, ...rest] = splitPath(of, name);
+  const [first, ...rest] = findField(of, name) ? [name] : splitPath(of, name);
   const shown = first === of.key ? titleField(of) : first;
   const { label = capitalized(first.replaceAll("_", " ")) } = findField(of, shown) ?? {};
   return [label, ...rest.map((word) => word.replaceAll("_", " "))].join(" › ");
@@ -232,7 +236,11 @@ export const hasWords = (field: FieldInfo): boolean => isConstant(field) || fiel
 /** Abbreviations in constants, which stay in upper case. */
 const ABBREVIATIONS = /\b(dna|rna|pcr|api|id)\b/gi;
 
+/** Constants whose words cannot be derived. */
+const SPELLINGS: Readonly<Record<string, string>> = { EMGRID: "EM grid" };
+
 export const formatConstant = (constant: string): string =>
+  SPELLINGS[constant] ??
   capitalized(constant.toLowerCase().replaceAll("_", " ")).replaceAll(ABBREVIATIONS, (word) =>
     word.toUpperCase(),
   );
@@ -253,7 +261,8 @@ export const inWords = (text: string, field: FieldInfo, others: readonly FieldIn
 
 /** The constant that words stand for, in the form that the rule of the field allows. */
 export function parseConstant(words: string, field: FieldInfo | undefined): string {
-  const constant = words.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  const spelled = Object.keys(SPELLINGS).find((name) => SPELLINGS[name] === words);
+  const constant = spelled ?? words.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
   const bare = constant.replace(/^_|_$/g, "");
   return field?.rule?.includes("spaces") ? bare.replaceAll("_", " ") : bare;
 }

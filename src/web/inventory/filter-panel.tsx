@@ -1,3 +1,4 @@
+import { groupTitle } from "../../platform/words.ts";
 import { useEffect, useState } from "preact/hooks";
 import { Banner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
@@ -56,7 +57,7 @@ const isFacet = (field: FieldInfo | undefined, values: readonly FieldCount[]): b
 function facetLabel(field: FieldInfo | undefined, value: string, label: string | null): string {
   if (field && hasWords(field)) return formatChoice(value, field);
   if (field?.kind === "flag") return value === "true" ? "yes" : "no";
-  return label ?? "(no name)";
+  return groupTitle(label ?? "(no name)");
 }
 
 /** Filters of a list: frequent values of a few fields, and any conditions. */

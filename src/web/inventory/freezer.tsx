@@ -20,6 +20,7 @@ import {
 } from "./front.ts";
 import { PathLine, treeAddress } from "./path.tsx";
 import { readFlat } from "./read-list.ts";
+import { Person } from "./record.tsx";
 import { useMovable } from "./tree.tsx";
 import { onPlainClick } from "../components/plain-click.ts";
 
@@ -223,7 +224,6 @@ export function ChosenBox({ box, onMove }: { box: FrontNode; onMove: () => void 
     value?.description,
     `${box.grid_rows} × ${box.grid_columns}`,
     `${formatCount(used)} of ${formatCount(capacity)} used`,
-    value?.owner,
   ];
   const canMove = Boolean(useSession());
   return (
@@ -233,7 +233,14 @@ export function ChosenBox({ box, onMove }: { box: FrontNode; onMove: () => void 
         <b>
           <PathLine path={value?.unique_path ?? box.name} />
         </b>
-        <small>{words.filter(Boolean).join(", ")}</small>
+        <small>
+          {words.filter(Boolean).join(", ")}
+          {value && (
+            <>
+              , <Person username={value.owner} />
+            </>
+          )}
+        </small>
       </p>
       <div class="actions">
         <LinkButton small href={href(pagePath("locations", box.id))}>

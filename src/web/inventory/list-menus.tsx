@@ -137,7 +137,6 @@ export function MoreMenu(props: { of: Declaration; columns: readonly string[]; i
           <Icon name="trash-2" /> Deleted records
         </a>
       )}
-      <a href={href(api(of.name), { ...parseFilters(search), format: "api" })}>View as JSON</a>
     </Menu>
   );
 }

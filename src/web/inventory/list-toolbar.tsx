@@ -1,4 +1,5 @@
 import type { RefObject } from "preact";
+import { groupTitle } from "../../platform/words.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
@@ -183,7 +184,7 @@ export function filterTitle(of: Declaration, name: string): string {
 export function filterWord(value: string): string {
   if (value === "true" || value === "false") return value === "true" ? "yes" : "no";
   const days = /^([+-]?\d+)d$/.exec(value)?.[1];
-  if (days === undefined) return value;
+  if (days === undefined) return groupTitle(value);
   return Number(days) < 0 ? `${pluralize(-Number(days), "day")} ago` : `in ${pluralize(Number(days), "day")}`;
 }
 

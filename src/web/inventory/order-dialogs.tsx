@@ -15,6 +15,7 @@ import { referenceTo } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { formatTotal, type OrderLine, toItem, toOrderCsv, toOrderText } from "./order-text.ts";
 import { Picker } from "./picker.tsx";
+import { Person } from "./record.tsx";
 import { USABLE_RECORDS } from "./value-input.tsx";
 import { type Preview, showDone } from "./write-record.ts";
 
@@ -89,7 +90,12 @@ export function OrderDialog(props: { rows: readonly Ordered[]; onClose: () => vo
                 {row.name}
                 <small>
                   {row.catalogue_number}
-                  {row.order && ` for ${row.order.owner}`}
+                  {row.order && (
+                    <>
+                      {" "}
+                      for <Person username={row.order.owner} />
+                    </>
+                  )}
                 </small>
               </span>
               <TextField

@@ -13,10 +13,10 @@ export function shownFields(of: Declaration, { values }: Row): { main: string[];
     const field = of.fields[name];
     if (field.form?.shownIn || name === titleField(of) || isSuffix(of, name)) return false;
     if (isEmpty(values[name]) || !applies(field, values)) return false;
-    return !field.form?.omitted && !(field.for_clients && UNSET.has(values[name]));
+    if (field.form?.omitted || field.form?.derivedFrom) return false;
+    return !(field.for_clients && UNSET.has(values[name]));
   });
-  const isAdvanced = (name: string): boolean =>
-    of.fields[name].form?.advanced === true || of.fields[name].form?.derivedFrom !== undefined;
+  const isAdvanced = (name: string): boolean => of.fields[name].form?.advanced === true;
   return {
     main: names.filter((name) => !isAdvanced(name)),
     advanced: names.filter(isAdvanced),

@@ -2,6 +2,7 @@ import type { Json } from "../../inventory/model/field.ts";
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
+import { TextField } from "../components/field.tsx";
 import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
 import { ClosedCard } from "../components/layout.tsx";
 import { ApiError } from "../request.ts";
@@ -19,7 +20,7 @@ import {
   machineName,
   storedIn,
 } from "./declaration.ts";
-import { isTypeList, isVocabulary, MachineName, Terms, TypePreview } from "./type-form.tsx";
+import { isTypeList, isVocabulary, Terms, TypePreview } from "./type-form.tsx";
 import { formatText, parseInput, formatInput, isNamed, type Row } from "./record.tsx";
 import { useFreeSlots } from "./free-slots.tsx";
 import { ValueInput } from "./value-input.tsx";
@@ -171,12 +172,25 @@ export function RecordForm(props: RecordFormProps) {
       throw error;
     }
   });
+  /** The name in requests that follows from a label, where the server refuses it. */
+  const derivedField = (from: string) => {
+    const name = Object.keys(of.fields).find((other) => of.fields[other].form?.derivedFrom === from);
+    if (name === undefined || !form.fields[name]) return null;
+    return (
+      <TextField
+        label={of.fields[name].label}
+        value={values[name] || machineName(values[from] ?? "")}
+        errors={form.fields[name]}
+        code
+        onInput={(changed) => setValues((old) => ({ ...old, [name]: changed }))}
+      />
+    );
+  };
   const input = (name: string) => {
     const value = row?.values[name];
     const isUnchanged = values[name] === before[name];
     const set = (changed: string): void => setValues((old) => ({ ...old, [name]: changed }));
     const field = findField(of, name)!;
-    const derived = Object.keys(of.fields).find((other) => of.fields[other].form?.derivedFrom === name);
     return (
       <Fragment key={name}>
         <ValueInput
@@ -190,14 +204,7 @@ export function RecordForm(props: RecordFormProps) {
           {...(name === position && positionHint ? { hint: positionHint } : {})}
         />
         {isTypeList(of) && isVocabulary(field) && values[name] && <Terms category={values[name]} />}
-        {derived && (
-          <MachineName
-            label={of.fields[derived].label}
-            value={values[derived] || machineName(values[name] ?? "")}
-            errors={form.fields[derived]}
-            onChange={(changed) => setValues((old) => ({ ...old, [derived]: changed }))}
-          />
-        )}
+        {derivedField(name)}
       </Fragment>
     );
   };

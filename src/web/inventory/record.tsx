@@ -110,7 +110,10 @@ function namePlaces(values: Record<string, RecordValue>): void {
 
 /** Unique paths of places that requests ask for besides these fields. */
 const withPaths = ({ fields }: Declaration, names: readonly string[]): string[] =>
-  names.flatMap((name) => (isInTree(fields[name]?.reference?.segment ?? "") ? name + UNIQUE : []));
+  names.flatMap((name) => {
+    const { segment = "", printed } = fields[name]?.reference ?? {};
+    return printed === "id" && isInTree(segment) ? name + UNIQUE : [];
+  });
 
 /** The text after a value: the unit of an amount as a symbol, the position in a location. */
 export function findSuffix({ fields }: Pick<Declaration, "fields">, { values }: Row, name: string): string {
@@ -184,19 +187,22 @@ export function readName(to: Pick<Reference, "segment" | "key">, id: string): Pr
     const query = { ...includingDeleted(segment), fields: `id,${key}` };
     name = readFlat<Record<string, string>>(segment, id, query).then(
       (record) => record[key],
-      () => `${id.slice(0, 8)}…`,
+      () => (isPeople(segment) ? id : `${id.slice(0, 8)}…`),
     );
     names.set(address, name);
   }
   return name;
 }
 
+/** The full name of a person, or the username. */
+export const Person = ({ username }: { username: string }) => (
+  <>
+    {useLoaded(username, () => readName({ segment: "users", key: "full_name" }, username)).value || username}
+  </>
+);
+
 export const isNamed = (value: RecordValue | undefined): value is NamedReference =>
   value !== null && typeof value === "object" && "id" in value && "name" in value;
-
-/** The full name of a person, or the username. */
-export const personName = (value: RecordValue | undefined): string =>
-  (isNamed(value) && value.fullName) || formatText(value);
 
 /** A number with a unit. */
 const isAmount = (value: object): value is { value: number; unit: RecordValue } =>
@@ -221,7 +227,9 @@ export function formatInput(value: RecordValue | undefined, field: FieldInfo): s
 const enteredText = (value: RecordValue | undefined): string =>
   value && typeof value === "object" && isAmount(value)
     ? `${value.value} ${formatText(value.unit)}`
-    : formatText(value);
+    : isNamed(value)
+      ? String(value.name)
+      : formatText(value);
 
 /** A text for each of several values: `value = label` for a pair whose parts differ. */
 const formatValues = (values: readonly unknown[], field?: FieldInfo): string[] =>
@@ -269,7 +277,7 @@ function objectText(value: object, field: FieldInfo | undefined): string {
   if (field?.form?.lines && Array.isArray(value)) return formatValues(value, field).join(", ");
   if (Array.isArray(value) && field?.kind !== "json")
     return value.map((each) => formatText(each as RecordValue, field)).join(", ");
-  if ("username" in value) return String(value.username);
+  if ("username" in value) return String(("full_name" in value && value.full_name) || value.username);
   return isAmount(value)
     ? formatAmount({ value: value.value, unit: formatText(value.unit) })
     : JSON.stringify(value);
@@ -280,7 +288,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+\+00:00$/;
 /** A value as text, for titles and previews. */
 export function formatText(value: RecordValue | undefined, field?: FieldInfo): string {
   if (isEmpty(value)) return "–";
-  if (isNamed(value)) return groupTitle(value.name ?? `${String(value.id).slice(0, 8)}…`);
+  if (isNamed(value)) return value.fullName || groupTitle(value.name ?? `${String(value.id).slice(0, 8)}…`);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "object") return objectText(value, field);
   if (field?.kind === "instant" || (field?.kind === "computed" && INSTANT.test(String(value))))

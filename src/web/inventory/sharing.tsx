@@ -7,7 +7,7 @@ import { capitalized } from "../format.tsx";
 import { groupTitle } from "../../platform/words.ts";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Card, KeyValues } from "../components/layout.tsx";
+import { Avatar, Card, KeyValues } from "../components/layout.tsx";
 import { Loaded } from "../components/loaded.tsx";
 import { call, callForResponse, type CallOptions } from "../request.ts";
 import { type Declaration, GROUPS_OF_USERS, USERS } from "./declaration.ts";
@@ -152,7 +152,7 @@ function Access({ of, row, grants }: { of: Declaration; row: Row; grants?: Grant
   const own = of.name === "views" ? [] : [formatText(owned_by)];
   const shared = (right: Level): string[] => [
     ...(grants?.groups.flatMap((each) => (each[right] ? groupTitle(each.name) : [])) ?? []),
-    ...(grants?.users.flatMap((each) => (each[right] ? each.username : [])) ?? []),
+    ...(grants?.users.flatMap((each) => (each[right] ? each.full_name || each.username : [])) ?? []),
   ];
   const viewers = grants ? shared("view").join(", ") : "those it is shared with";
   return (
@@ -199,11 +199,11 @@ function SharingDialog(props: {
         }
       />
       <Loaded of={access.loaded}>
-        {({ owner, owned_by, public: isPublic, groups, users }) => (
+        {({ owned_by, public: isPublic, groups, users }) => (
           <>
             <h3>Who can see it now</h3>
             <ul class="shares">
-              <Standing name={owner} title="owner" may="Can edit and delete" />
+              <Standing name={formatText(row.values.owner)} title="owner" may="Can edit and delete" />
               {of.name !== "views" && (
                 <Standing
                   name={groupTitle(owned_by)}
@@ -238,10 +238,6 @@ function SharingDialog(props: {
     </Dialog>
   );
 }
-
-const Avatar = ({ name }: { name: string }) => (
-  <span class="avatar" aria-hidden="true" data-initials={name.slice(0, 2).toUpperCase()} />
-);
 
 /** A right that sharing does not change. */
 const Standing = ({ name, title, may }: { name: string; title: string; may: string }) => (

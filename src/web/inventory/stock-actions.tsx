@@ -20,7 +20,6 @@ import {
   formatText,
   formatWithSuffix,
   isNamed,
-  personName,
   recordName,
   type RecordValue,
   type Row,
@@ -213,7 +212,7 @@ function TakenOut({ of, row, onChanged }: ActionsProps) {
     <div class="stack">
       <div>
         <p>
-          <strong>{isOwn ? "You have" : `${personName(holder)} has`} it</strong> since{" "}
+          <strong>{isOwn ? "You have" : `${formatText(holder)} has`} it</strong> since{" "}
           <Time at={String(since)} />
         </p>
         <p class="hint">
@@ -263,7 +262,7 @@ function NotAllowed({ of, row }: ActionsProps) {
         <p class="hint">
           {user === undefined
             ? "Sign in to use it."
-            : `It belongs to ${personName(row.values.owner)}. ${names.length > 0 ? `Ask ${new Intl.ListFormat("en", { type: "disjunction" }).format(names)}.` : ""}`}
+            : `It belongs to ${formatText(row.values.owner)}. ${names.length > 0 ? `Ask ${new Intl.ListFormat("en", { type: "disjunction" }).format(names)}.` : ""}`}
         </p>
       </div>
     </div>

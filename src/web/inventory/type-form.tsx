@@ -1,7 +1,5 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { Button } from "../components/button.tsx";
-import { TextField } from "../components/field.tsx";
 import { Card, KeyValues } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
@@ -31,29 +29,6 @@ export const isTypeList = ({ name }: Declaration): boolean =>
 /** True if a field has the vocabulary, or the units, of a type. */
 export const isVocabulary = ({ reference }: FieldInfo): boolean =>
   reference?.segment === "vocabularies/categories";
-
-/** A name for programs: shown as text until somebody wants to change it or it is rejected. */
-export function MachineName(props: {
-  label: string;
-  value: string;
-  errors: readonly string[] | undefined;
-  onChange: (value: string) => void;
-}) {
-  const { label, value, errors, onChange } = props;
-  const [isEditing, setEditing] = useState(false);
-  if (isEditing || errors)
-    return <TextField {...{ label, value, errors }} code onInput={onChange} focus={isEditing} />;
-  return (
-    <p class="hint row machine-name">
-      <span>
-        {label}: <code>{value || "–"}</code>
-      </span>
-      <Button look="quiet" small onClick={() => setEditing(true)}>
-        Change
-      </Button>
-    </p>
-  );
-}
 
 const KINDS: Readonly<Record<string, FieldInfo["kind"]>> = {
   NUMBER: "number",

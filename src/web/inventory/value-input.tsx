@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { FieldForm } from "../../inventory/model/field.ts";
 import {
@@ -44,7 +43,7 @@ export function ValueInput(props: {
   const { segment, name, field, value, onChange } = props;
   const errors = props.errors?.map((message) => inWords(message, field));
   const { kind, choices, form } = field;
-  const hint = props.hint ?? findHint(name, field);
+  const hint = props.hint ?? findHint(field);
   const optional = field.write !== "required";
   const labelled = {
     label: props.label ?? field.label,
@@ -124,8 +123,8 @@ function OptionsInput(
   );
 }
 
-/** Hint below an input; for rarely used fields with the name in requests. */
-function findHint(name: string, field: FieldInfo): ComponentChildren {
+/** Hint below an input. */
+function findHint(field: FieldInfo): string {
   const { form, rule, help_text } = field;
   const described =
     rule && !isConstant(field) ? `${help_text} Expected: ${rule}.` : inWords(help_text, field);
@@ -134,12 +133,7 @@ function findHint(name: string, field: FieldInfo): ComponentChildren {
   const isRepeated =
     text.toLowerCase().startsWith(field.label.toLowerCase()) &&
     /^( of (the|an?) [a-z ]+)?\.$/.test(text.slice(field.label.length));
-  if (!form?.advanced) return isRepeated ? "" : text;
-  return (
-    <>
-      {text} In requests: <code>{name}</code>
-    </>
-  );
+  return isRepeated ? "" : text;
 }
 
 const CARD_ICONS: Readonly<Record<string, IconName>> = {

@@ -1,4 +1,5 @@
 import type { AuditEntry } from "../../accounts/audit.ts";
+import { groupTitle } from "../../platform/words.ts";
 import { href } from "../address.ts";
 import { SEGMENTS, describeEntry } from "../administration/audit-sentence.ts";
 import { administrationPage } from "../administration/page.tsx";
@@ -173,18 +174,17 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
       title: "Details",
       cell: ({ action, via, subject, detail }) => (
         <details class="anywhere">
-          <summary>
-            <code>{action}</code>
-          </summary>
+          <summary>Details</summary>
           <KeyValues
             of={[
+              ["Action", <code key="action">{action}</code>],
               ["By way of", via],
               ["Object", subject && [subject.kind, subject.id].filter(Boolean).join(" ")],
               ...Object.entries(detail).map(
                 ([name, value]) =>
                   [
                     capitalized(name.replaceAll("_", " ")),
-                    typeof value === "object" ? JSON.stringify(value) : String(value),
+                    typeof value === "object" ? JSON.stringify(value) : groupTitle(String(value)),
                   ] as const,
               ),
             ]}

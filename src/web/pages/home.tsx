@@ -15,16 +15,6 @@ import { useSession } from "../session.ts";
 import { readStored, writeStored } from "../stored.ts";
 import { countRecords } from "../inventory/read-list.ts";
 
-const PROGRAM_LINKS = [
-  { name: "API reference", path: "/docs" },
-  { name: "OpenAPI document", path: "/docs/json" },
-  { name: "SOAP service", path: "/soap/ConservationScorer" },
-  { name: "WSDL", path: "/soap/ConservationScorer?wsdl" },
-  { name: "Browsable inventory API", path: "/api/v2/?format=api" },
-  { name: "Health", path: "/healthz" },
-  { name: "Readiness", path: "/readyz" },
-] as const;
-
 /** True if there is stock that the reader may view; undefined until that is known. */
 function useHasStock(): boolean | undefined {
   const { value } = useLoaded("stock", async (signal) => {
@@ -56,14 +46,6 @@ function Home() {
           )}
           {hasStock === false && <StartInventory />}
         </Block>
-        <nav class="row hint" aria-label="For programs">
-          For programs
-          {PROGRAM_LINKS.map(({ name, path }) => (
-            <a key={path} href={href(path)}>
-              {name}
-            </a>
-          ))}
-        </nav>
       </div>
     </>
   );

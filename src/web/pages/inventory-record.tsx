@@ -298,7 +298,6 @@ function RecordMenu(props: { of: Declaration; row: Row; onDelete: () => void; ch
           Export as archive (.eln)
         </a>
       )}
-      <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
       {row.mayDelete && !isDeleted && (
         <button type="button" onClick={onDelete}>
           Delete

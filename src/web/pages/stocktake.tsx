@@ -9,6 +9,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { formatDate, formatTime } from "../format.tsx";
 import { api, pagePath } from "../inventory/declaration.ts";
 import { Picker } from "../inventory/picker.tsx";
+import { Person } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import {
@@ -245,11 +246,18 @@ const crumbs = () => [{ name: "Stocktakes", href: href(pagePath(LIST)) }];
 function describeStocktake(
   { state, created, created_by, modified, modified_by }: Stocktake,
   { location }: Count,
-): string {
-  const started = `${location.name}. Started by ${created_by} on ${formatTime(created)}`;
-  return state === "OPEN"
-    ? `${started}.`
-    : `${started}, applied by ${modified_by} on ${formatTime(modified)}.`;
+) {
+  return (
+    <>
+      {location.name}. Started by <Person username={created_by} /> on {formatTime(created)}
+      {state !== "OPEN" && (
+        <>
+          , applied by <Person username={modified_by} /> on {formatTime(modified)}
+        </>
+      )}
+      .
+    </>
+  );
 }
 
 const Actions = ({ id }: { id: string }) => (
