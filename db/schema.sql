@@ -748,7 +748,7 @@ CREATE TABLE saved_view (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, kind TEXT NOT NULL DEFAULT 'list') STRICT;
 
 CREATE INDEX saved_view_list ON saved_view (deleted, list, name, id, public, owner, owned_by);
 

@@ -153,12 +153,13 @@ function listErrors({ errors, more_errors }: ImportReport): string {
 }
 
 /** The sheet, the columns that were guessed, and those that are left out. */
-function guesses({ columns, archive, sheet, sheets = [] }: ImportReport): string {
+function guesses({ columns, archive, sheet, sheets = [], remembered }: ImportReport): string {
   if (archive !== null) return "";
   const guessed = columns.filter(({ source }) => source === "guessed");
   const none = columns.filter(({ source }) => source === "none");
   const lines = [
     sheets.length > 1 && `Read sheet ${sheet} of ${sheets.join(", ")}.\n`,
+    remembered?.same && `Columns as remembered in ${remembered.name}; --mapping '{}' guesses them.\n`,
     guessed.length > 0 &&
       `Guessed: ${guessed.map(({ header, field }) => `${header} is ${field}`).join(", ")}.\n`,
     none.length > 0 && `No field for: ${none.map(({ header }) => header).join(", ")}.\n`,

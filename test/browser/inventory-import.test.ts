@@ -31,6 +31,8 @@ browserTest(
       await file.uploadFile(path);
       await seeText(page, "Check 20 rows");
       await seeText(page, "14 of 14 used, 12 guessed");
+      await press(page, "button", "Remember this mapping");
+      await seeText(page, "Remembered as Freezer south");
       await seeText(page, "19 new");
       await seeText(page, "1 needs a look");
       await seeText(page, "February 2027 has 28 days.");

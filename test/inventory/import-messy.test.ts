@@ -3,6 +3,7 @@ import { openXlsx, writeXlsx } from "hucre/xlsx";
 import { addCommonUnits } from "../../src/app/common-units.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { makeImports, table } from "./import-files.ts";
+import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import { MESSY_HEADERS, messySheet } from "./messy-sheet.ts";
 
 /** Spreadsheets as people have them: titles are guessed, cells are understood, and bad rows wait. */
@@ -251,3 +252,46 @@ test("refuses parameters that it does not know", async () => {
   ] as const)
     expect((await send(IMPORT + query(given as never), table("name", "x"))).report.message).toBe(message);
 });
+
+test("reads sheets with the same headers by a remembered mapping, one's own or a shared one", async () => {
+  const query = String(
+    new URLSearchParams({
+      mapping: '{"Vol":"minimum_amount","Karma":"lot","Name":"name"}',
+      dates: "month",
+      unit: "mL",
+    }),
+  );
+  const body = { name: "Freezer list", list: "stocks/consumables", kind: "import", query };
+  const { body: view } = await lab.send("alice", "POST", "views/", body);
+  expect(view.kind).toBe("import");
+  const file = table("Name,Karma,Vol", "x,L1,3");
+  const read = async (as: string, more = ""): Promise<ImportReport> =>
+    (await send(`${IMPORT}?dry_run=1&partial=1${more}`, file, as)).report;
+  const used = await read("alice");
+  expect(used.remembered).toEqual({ id: String(view.id), name: "Freezer list", mine: true, same: true });
+  expect(used.preview[0].values).toEqual({ name: "x", lot: "L1", minimum_amount: 3, unit: "mL" });
+  expect(used.dates.order).toBe("month");
+  // A mapping that is given holds as it is.
+  const given = await read("alice", `&mapping=${encodeURIComponent('{"Karma":null}')}`);
+  expect([given.remembered!.same, given.preview[0].values.amount]).toEqual([false, 3]);
+  // Only its owner may view it, until it is shared.
+  await lab.accounts.addUser({ username: "carol", group: "Genomics" });
+  lab.tokens.carol = lab.accounts.addToken("carol", "test");
+  expect((await read("carol")).remembered).toBeUndefined();
+  const groups = [{ group: "Genomics", view: true }];
+  await lab.send("alice", "PATCH", `views/${String(view.id)}/permissions/`, { groups });
+  expect((await read("carol")).remembered).toMatchObject({ name: "Freezer list", mine: false, same: true });
+  expect((await read("bob")).remembered).toBeUndefined();
+  const other = await send(`${IMPORT}?dry_run=1&partial=1`, table("Name,Vol", "x,3"));
+  expect(other.report.remembered).toBeUndefined();
+});
+
+test.each(["", "mapping=no", "mapping=[]", 'mapping={"a":1}'])(
+  "a view of imports needs a mapping, not %p",
+  async (query) => {
+    const body = { name: "X", list: "stocks/consumables", kind: "import", query };
+    expect((await lab.send("alice", "POST", "views/", body)).body.query).toEqual([
+      'Expected mapping={"Header": "field", "Other": null}.',
+    ]);
+  },
+);

@@ -25,6 +25,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../../platform/parse-json.ts";
 import { inQuery } from "../model/list-parameters.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { readMapping } from "../resources/saved-view.ts";
 import { type Call, asObject, respond, respondJson } from "./call.ts";
 import { PAGE_FORMAT } from "./parameters.ts";
 import { inList } from "./mount-operations.ts";
@@ -53,7 +54,7 @@ const OPTIONS = Type.Object({
   ),
   mapping: option(
     "mapping",
-    "A JSON object from headers to fields, with null for columns to ignore. In archives (.eln) also notes, or new for a new annotation type.",
+    "A JSON object from headers to fields, with null for columns to ignore; by default that of a view with the same headers. In archives (.eln) also notes, or new for a new annotation type.",
   ),
   partial: option("partial", "1: import the rows without errors, and leave the others."),
   dates: Type.Optional(
@@ -274,9 +275,8 @@ function parseFlag(
 }
 
 function parseOptions(query: Type.Static<typeof OPTIONS>): ImportOptions {
-  const mapping = asObject(parseJson(query.mapping || "{}", "Expected a JSON object."));
-  const pairs = Object.entries(mapping ?? {});
-  if (!mapping || pairs.some(([, value]) => value !== null && typeof value !== "string"))
+  const mapping = query.mapping ? readMapping(query.mapping) : undefined;
+  if (query.mapping && !mapping)
     throw parameterProblem("mapping", 'Expected an object such as {"Header": "field", "Other": null}.');
   return {
     dryRun: parseFlag(query, "dry_run"),
@@ -288,7 +288,7 @@ function parseOptions(query: Type.Static<typeof OPTIONS>): ImportOptions {
     sheet: query.sheet || undefined,
     rows: parseRows(query.rows),
     matching: query.match ?? "none",
-    mapping: new Map(pairs as [string, string | null][]),
+    mapping,
   };
 }
 

@@ -4,6 +4,7 @@ import { CELL_ERROR, COLUMN } from "./import-mapping.ts";
 import { DAY_ORDERS, type DayOrder } from "./read-cells.ts";
 import type { Json } from "../model/field.ts";
 import { nullable } from "../../platform/schema.ts";
+import type { Mapping } from "../resources/saved-view.ts";
 
 /** Values that match rows without an id to existing records. */
 export const MATCHES = ["none", "name", "barcode"] as const;
@@ -15,8 +16,8 @@ export interface ImportOptions {
   matching: Match;
   /** True to list the changes of all records as a table. */
   listsChanges: boolean;
-  /** Other names for headers; null ignores a column. */
-  mapping: ReadonlyMap<string, string | null>;
+  /** Other names for headers; null ignores a column. Undefined if nobody gave it: then a remembered one holds. */
+  mapping: Mapping | undefined;
   /** True to import the rows without errors, and leave the others. */
   partial: boolean;
   /** Order of day and month, and unit of amounts without one; by default as most cells of the file say. */
@@ -113,6 +114,12 @@ export const REPORT = Type.Object(
     locations_made: Type.Integer({ description: "Locations created for paths." }),
     units_made: Type.Integer({ description: "Units created." }),
     columns: Type.Array(COLUMN),
+    remembered: Type.Optional(
+      Type.Object(
+        { id: Type.String(), name: Type.String(), mine: Type.Boolean(), same: Type.Boolean() },
+        { description: "A view with the mapping of these headers; `same` if it was used." },
+      ),
+    ),
     sheet: Type.Optional(Type.String({ description: "The sheet of a workbook that was read." })),
     sheets: Type.Optional(Type.Array(Type.String())),
     dates: Type.Object(

@@ -16,6 +16,7 @@ import type { ImportOptions, ImportReport, Match, PreviewedRow } from "./import-
 import { matchedFields, RowImporter } from "./import-row.ts";
 import type { ImportTarget } from "./named-values.ts";
 import { isAmount, Survey } from "./read-cells.ts";
+import { describeRemembered, recallMapping } from "./remembered-mapping.ts";
 import type { Actor } from "../model/access.ts";
 import { withAnnotations } from "../model/annotation-type.ts";
 import { invalidField } from "../model/parse-body.ts";
@@ -56,11 +57,12 @@ export function runImport(
   store: Store,
   resource: Resource,
   table: Table,
-  options: ImportOptions,
+  given: ImportOptions,
   { actor, watcher }: { actor: Actor; watcher?: ImportWatcher },
 ): Imported {
   const { archive } = table;
   const named = withAnnotations(store.resources, resource, actor);
+  const { remembered, options } = recallMapping(store, resource, actor, table, given);
   const mapped = archive && mapArchive(store.resources, named, archive, options.mapping);
   const mapping = mapped?.mapping ?? options.mapping;
   const { columns, errors } = readColumns(store.resources, named, table.headers, mapping);
@@ -76,6 +78,7 @@ export function runImport(
     waiting: 0,
     skipped: [...options.rows.values()].filter(({ skip }) => skip).length,
     columns: mapped ? mapped.shown(columns) : columns,
+    ...(remembered ? { remembered: describeRemembered(remembered, columns) } : {}),
     ...(table.sheet === undefined ? {} : { sheet: table.sheet, sheets: [...table.sheets!] }),
     dates: { order: reading.dates, example: survey.example },
     unit: survey.lacksUnit ? reading.unit : null,

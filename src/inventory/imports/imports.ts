@@ -107,7 +107,7 @@ export class Imports {
     const { resource, actor, bytes } = request;
     const [id, now, origin] = [this.clock.newId(), this.clock.now(), currentOrigin()];
     const { mapping, rows } = request.options;
-    const options = { ...request.options, mapping: [...mapping], rows: [...rows] };
+    const options = { ...request.options, mapping: mapping && [...mapping], rows: [...rows] };
     const stored: StoredRequest = { resource, actor, origin, options };
     const expire = database.query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL");
     const insert = database.query(
@@ -339,7 +339,7 @@ interface StoredImport {
 /** A request as JSON, which has no maps. */
 type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
   options: Omit<ImportOptions, "mapping" | "rows"> & {
-    mapping: [string, string | null][];
+    mapping?: [string, string | null][] | undefined;
     /** Absent from requests of earlier versions. */
     rows?: [number, RowDecision][];
   };
@@ -347,7 +347,8 @@ type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
 
 function parseRequest({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
   const { options, ...rest } = JSON.parse(request) as StoredRequest;
-  return { ...rest, options: { ...options, mapping: new Map(options.mapping), rows: new Map(options.rows) } };
+  const mapping = options.mapping && new Map(options.mapping);
+  return { ...rest, options: { ...options, mapping, rows: new Map(options.rows) } };
 }
 
 function newStatus(

@@ -5,6 +5,20 @@ import { listTitle } from "./lists.ts";
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const DROPPED_PARAMETERS = new Set(["format", "page", "explain", "as_of"]);
 
+/** Fields by the headers of a sheet; null leaves a column out. */
+export type Mapping = ReadonlyMap<string, string | null>;
+
+/** The mapping of a JSON object; undefined for any other text. */
+export function readMapping(text: string | null): Mapping | undefined {
+  try {
+    const pairs = Object.entries(JSON.parse(text ?? "") as Record<string, string | null>);
+    const isMapping = pairs.every(([, value]) => value === null || typeof value === "string");
+    return isMapping && text!.trim().startsWith("{") ? new Map(pairs) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Only its owner may view a saved view until it is shared with users or groups.
  * @param lists segments of the lists that there can be views of
@@ -31,14 +45,30 @@ export const savedView = (lists: readonly string[]): Resource =>
           words: Object.fromEntries(lists.map((list) => [list, [listTitle(list)]])),
         },
       }),
-      query: prose("Query string of the list: filters, `ordering`, `fields`.", {
-        // Save view stores the part after ? in the address of the list.
-        form: { omitted: true },
+      kind: text("`list`, or `import`: the mapping of sheets with the same headers.", {
+        choices: ["list", "import"],
+        initial: "list",
+        blank: false,
+        form: {
+          omitted: true,
+          words: { list: ["Filters and columns"], import: ["Mapping of an import"] },
+        },
       }),
+      query: prose(
+        "Query string of the list, or of its imports: `mapping` with all headers, `dates`, `unit`.",
+        {
+          // Save view stores the part after ? in the address of the list.
+          form: { omitted: true },
+        },
+      ),
     },
     rules(record) {
       const names = [...new URLSearchParams(String(record.query)).keys()];
       const wrong = names.find((name) => DROPPED_PARAMETERS.has(name));
-      return wrong === undefined ? {} : { query: `${wrong} cannot be part of a view.` };
+      if (wrong !== undefined) return { query: `${wrong} cannot be part of a view.` };
+      const hasMapping = readMapping(new URLSearchParams(String(record.query)).get("mapping"));
+      return record.kind === "import" && !hasMapping
+        ? { query: 'Expected mapping={"Header": "field", "Other": null}.' }
+        : {};
     },
   });

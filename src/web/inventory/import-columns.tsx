@@ -1,9 +1,13 @@
 import { Select } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
-import { type Declaration, findField, writableFields } from "./declaration.ts";
+import { Button } from "../components/button.tsx";
+import { callForResponse } from "../request.ts";
+import { type Declaration, findField, pagePath, writableFields } from "./declaration.ts";
+import { href } from "../address.ts";
 import { type ImportOptions, NO_DECISIONS, type Report } from "./import-run.ts";
 import { Segment } from "../components/segment.tsx";
+import { write } from "./write-record.ts";
 
 /** What the columns of a file mean. */
 
@@ -11,6 +15,7 @@ export interface CheckProps {
   of: Declaration;
   report: Report;
   options: ImportOptions;
+  file: File | null;
   /** Reads the file again with other options; absent once it was imported. */
   onChange?: ((options: Partial<ImportOptions>) => void) | undefined;
 }
@@ -24,7 +29,8 @@ const SOURCES = { same: "same", guessed: "guessed", chosen: "chosen", none: "no 
 const UNITS = ["µL", "mL", "L", "µg", "mg", "g", "nmol", "U", "piece"];
 
 /** The field of each column, and how dates and amounts are read. */
-export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
+export function ColumnsCard(props: CheckProps) {
+  const { of, report, options, onChange } = props;
   const { columns, dates, unit, sheets = [] } = report;
   const used = columns.filter(({ field }) => field !== null).length;
   const guessed = columns.filter(({ source }) => source === "guessed").length;
@@ -33,13 +39,16 @@ export function ColumnsCard({ of, report, options, onChange }: CheckProps) {
   const fields = ["id", ...path, ...own, ...Object.keys(of.annotations)];
   const others = report.archive ? ARCHIVE_TARGETS : NOTE_TARGET;
   const names = [...fields.map((name) => [name, titleOf(of, name)] as const), ...others];
-  const map = (header: string, field: string): void =>
-    onChange?.({ mapping: { ...options.mapping, [header]: field || null } });
+  const map = (header: string, field: string): void => {
+    const whole = report.remembered?.same ? readingOf(report) : { mapping: options.mapping };
+    onChange?.({ ...whole, mapping: { ...whole.mapping, [header]: field || null } });
+  };
   return (
     <Card
       title={report.archive ? "Properties" : "Columns"}
       count={`${used} of ${columns.length} used${guessed > 0 ? `, ${guessed} guessed` : ""}`}
       bare
+      actions={onChange && !report.archive && <Remember {...props} onChange={onChange} />}
       foot={
         (dates.example !== null || unit !== null || sheets.length > 1) && (
           <Readings report={report} onChange={onChange} />
@@ -121,6 +130,50 @@ function Readings({
         </span>
       )}
     </>
+  );
+}
+
+/** The options that read other sheets with the same headers as this one. */
+const readingOf = ({ columns, dates, unit }: Report) => ({
+  mapping: Object.fromEntries(columns.map(({ header, field }) => [header, field])),
+  ...(dates.example === null ? {} : { dates: dates.order }),
+  ...(unit === null ? {} : { unit }),
+});
+
+/** Saves the mapping as a view, or leads to the view that has it. */
+function Remember({
+  of,
+  report,
+  file,
+  onChange,
+}: CheckProps & { onChange: NonNullable<CheckProps["onChange"]> }) {
+  const { remembered } = report;
+  if (remembered?.same)
+    return (
+      <span class="muted">
+        Remembered as <a href={href(pagePath("views", remembered.id))}>{remembered.name}</a>
+      </span>
+    );
+  const save = (): Promise<void> => {
+    const { mapping, ...others } = readingOf(report);
+    const query = String(new URLSearchParams({ mapping: JSON.stringify(mapping), ...others }));
+    const body = { name: file!.name.replace(/\.\w+$/, ""), list: of.name, kind: "import", query };
+    return write(
+      () =>
+        remembered?.mine
+          ? callForResponse("PATCH /api/v2/:list/:id/", {
+              params: { list: "views", id: remembered.id },
+              body: { query },
+            })
+          : callForResponse("POST /api/v2/:list/", { params: { list: "views" }, body }),
+      "Sheets with these titles will be read like this one. Share it with your group on its page.",
+      () => onChange({}),
+    );
+  };
+  return (
+    <Button small onClick={() => void save()}>
+      Remember this mapping
+    </Button>
   );
 }
 

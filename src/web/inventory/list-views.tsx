@@ -28,7 +28,7 @@ export interface View {
 const useViews = (of: Declaration): Loadable<View[]> =>
   useLoaded(of.name, async (signal) => {
     const fields = "id,name,description,query,owner";
-    const query = { list: of.name, response_format: "flat", page_size: "50", fields };
+    const query = { list: of.name, kind: "list", response_format: "flat", page_size: "50", fields };
     return (await readList<View>("views", query, signal)).results;
   });
 

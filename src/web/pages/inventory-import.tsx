@@ -161,6 +161,7 @@ function Wizard({ of }: { of: Declaration }) {
     of,
     report: tried,
     options,
+    file,
     onChange: file ? change : undefined,
     onImport: file && !isRunning ? () => void start(file, { isDryRun: false }) : null,
     onDownload: save("changes.csv", "csv"),

@@ -178,6 +178,7 @@ interface HeadProps extends RecordProps {
 function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare }: HeadProps) {
   const [, setQuery] = useQuery();
   const { values, mayChange: mayEdit } = row;
+  const isImport = values.kind === "import";
   const edit = (): void => setQuery({ edit: 1 });
   const name = recordName(of, row);
   const remove = (): void =>
@@ -203,8 +204,10 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
         <>
           {first}
           {of.name === "views" && (
-            <LinkButton href={`${href(pagePath(String(values.list)))}?${String(values.query)}`}>
-              Open the view
+            <LinkButton
+              href={href(pagePath(String(values.list))) + (isImport ? "/import" : `?${String(values.query)}`)}
+            >
+              {isImport ? "Import" : "Open the view"}
             </LinkButton>
           )}
           {of.name === "stocktakes" && (

@@ -83,7 +83,7 @@ const Lists = ({ counts }: { counts: Counts }) => (
 );
 
 function Views() {
-  const query = { response_format: "flat", page_size: "50", fields: "id,name,list,query" };
+  const query = { kind: "list", response_format: "flat", page_size: "50", fields: "id,name,list,query" };
   const views = useLoaded("views", (signal) => readList<View>("views", query, signal));
   return (
     <Card title="Saved views" bare foot={<a href={href(pagePath("views"))}>All views</a>}>
