@@ -15,8 +15,6 @@ export interface Page {
   keyed?: boolean;
   /** The page reads barcodes from the camera. */
   camera?: boolean;
-  /** The current form of a query of an earlier version; browsers are redirected to it. */
-  currentQuery?: (search: URLSearchParams) => URLSearchParams;
   /** The page that took the place of this one at an address; browsers are redirected to it. */
   currentAddress?: (address: Address) => readonly [path: string, query: Query] | undefined;
   /** Rendered on the server with the address alone, then hydrated in the browser. */

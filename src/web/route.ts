@@ -41,18 +41,12 @@ export function webRoutes(
     .get("/assets/manifest.webmanifest", ({ request }) => manifest(makeContext(request)), HIDE)
     .get("/assets/:name", ({ request, params }) => sendAsset(request, params.name), HIDE);
   const answer = async (page: Page, request: Request): Promise<Response> => {
-    const { searchParams, pathname } = new URL(request.url);
-    const current = page.currentQuery?.(new URLSearchParams(searchParams)) ?? searchParams;
-    if (String(current) !== String(searchParams)) {
-      const address = `${makeContext(request).base}${pathname}?${current}`.replace(/\?$/, "");
-      return new Response(null, { status: 301, headers: { Location: address } });
-    }
     const moved = page.currentAddress?.(parseAddress(page, new URL(request.url)));
     if (moved) {
       const address = withPageContext(makeContext(request), () => href(...moved));
       return new Response(null, { status: 301, headers: { Location: address } });
     }
-    const key = searchParams.get("key");
+    const key = new URL(request.url).searchParams.get("key");
     // A page that was opened with its key is reloaded without.
     const isOpen = !page.keyed || key === null || opens(page.name, key);
     return isOpen

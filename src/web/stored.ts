@@ -2,19 +2,18 @@ import { href, pagePerson } from "./address.ts";
 
 /**
  * All that the pages keep in the browser's storage, which may be full, forbidden, or hold what another version wrote.
- * Values of a person have the account in their keys: another one does not see them, and they are removed as soon as a
- * page learns that the account is no longer signed in. Nobody's values, from before a sign-in, stay apart.
+ * Values of a device stay; those of a person are in the storage of the tab, with the account in their keys: another one
+ * does not see them, and they are removed as soon as a page learns that the account is no longer signed in.
  */
 const KEYS = {
-  offline: { in: "local", of: "device" },
-  shortcuts: { in: "local", of: "device" },
-  density: { in: "local", of: "device" },
-  closed: { in: "local", of: "device" },
-  labels: { in: "local", of: "device" },
-  batch: { in: "local", of: "person" },
-  protein: { in: "session", of: "person" },
-  alignment: { in: "session", of: "person" },
-  scans: { in: "session", of: "person" },
+  offline: "device",
+  shortcuts: "device",
+  density: "device",
+  closed: "device",
+  labels: "device",
+  protein: "person",
+  alignment: "person",
+  scans: "person",
 } as const;
 export type Key = keyof typeof KEYS;
 
@@ -23,19 +22,18 @@ let owner: string | undefined = typeof document === "undefined" ? undefined : pa
 
 const prefix = (): string => `labd${href("")}:`;
 
-/** The name of a value in the storage. @param part one of several under the key, such as the id of a batch */
-function storageName(key: Key, part: string, of = owner): string | undefined {
-  if (KEYS[key].of === "device") return `labd:${key}`;
-  return of === undefined ? undefined : `${prefix()}${key}@${of}${part && `/${part}`}`;
+/** The name of a value in the storage. */
+function storageName(key: Key): string | undefined {
+  if (KEYS[key] === "device") return `labd:${key}`;
+  return owner === undefined ? undefined : `${prefix()}${key}@${owner}`;
 }
 
-const findStorage = (kind: "local" | "session"): Storage =>
-  kind === "local" ? localStorage : sessionStorage;
+const findStorage = (key: Key): Storage => (KEYS[key] === "device" ? localStorage : sessionStorage);
 
-export function readStored<T>(key: Key, fallback: T, part = ""): T {
+export function readStored<T>(key: Key, fallback: T): T {
   try {
-    const name = storageName(key, part);
-    const text = name === undefined ? null : findStorage(KEYS[key].in).getItem(name);
+    const name = storageName(key);
+    const text = name === undefined ? null : findStorage(key).getItem(name);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
     return fallback;
@@ -43,60 +41,40 @@ export function readStored<T>(key: Key, fallback: T, part = ""): T {
 }
 
 /** Stores a value, or removes it where it is null. @returns whether it was stored */
-export function writeStored(key: Key, value: unknown, part = ""): boolean {
+export function writeStored(key: Key, value: unknown): boolean {
   try {
-    const name = storageName(key, part);
+    const name = storageName(key);
     if (name === undefined) return false;
-    if (value === null) findStorage(KEYS[key].in).removeItem(name);
-    else findStorage(KEYS[key].in).setItem(name, JSON.stringify(value));
+    if (value === null) findStorage(key).removeItem(name);
+    else findStorage(key).setItem(name, JSON.stringify(value));
     return true;
   } catch {
     return false;
   }
 }
 
-/** The parts that are stored under a key. */
-export function storedParts(key: Key): string[] {
-  try {
-    const start = storageName(key, "/")?.slice(0, -1);
-    if (start === undefined) return [];
-    const names = Object.keys(findStorage(KEYS[key].in));
-    return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
-  } catch {
-    return [];
-  }
-}
+/** Keys before they had owners. */
+const FORMER_KEYS = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|alignment|scans)\b/;
 
-/** Keys of version 0.2.0 before they had owners. */
-const FORMER_KEYS = /^labd[.:](jobs|motif-scans|proteome-searches|batch|protein|alignment|scans)(?:\.(.+))?$/;
-
-/**
- * The name that a value gets: what a tab had before a sign-in, and what an earlier version wrote, become the person's.
- * Null for a value of somebody else.
- */
-function keptName(name: string, kind: "local" | "session", person: string): string | null {
-  const [, former, part = ""] = FORMER_KEYS.exec(name) ?? [];
-  if (former !== undefined) return former in KEYS ? storageName(former as Key, part, person)! : null;
+/** The name that a value gets: what a tab had before a sign-in becomes the person's. Null for values to remove. */
+function keptName(name: string, person: string): string | null {
   const [, key = "", of] = (name.startsWith(prefix()) && /([^:]*)@([^/]*)/.exec(name)) || [];
-  // Earlier versions kept lists of results here.
-  if (of !== undefined && !(key in KEYS)) return null;
-  if (of === undefined || of === person) return name;
-  if (of !== "") return null;
-  return kind === "session" ? name.replace("@", `@${person}`) : name;
+  if (of === undefined) return FORMER_KEYS.test(name) ? null : name;
+  // Earlier versions kept lists of results and batches here.
+  if (!(key in KEYS) || (of !== "" && of !== person)) return null;
+  return of === person ? name : name.replace("@", `@${person}`);
 }
 
 function removeDataOfOthers(person: string): void {
   try {
-    for (const kind of ["local", "session"] as const) {
-      const storage = findStorage(kind);
+    for (const storage of [localStorage, sessionStorage])
       for (const name of Object.keys(storage)) {
-        const next = keptName(name, kind, person);
+        const next = keptName(name, person);
         if (next === name) continue;
         const value = storage.getItem(name)!;
         storage.removeItem(name);
         if (next !== null) storage.setItem(next, value);
       }
-    }
   } catch {
     // Forbidden: nothing was stored.
   }

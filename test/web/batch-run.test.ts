@@ -1,6 +1,6 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import type { Item } from "../../src/web/batch/batch.ts";
-import { BatchRun, itemReader, readJobs, type ReadItems } from "../../src/web/batch/run.ts";
+import { BatchRun } from "../../src/web/batch/run.ts";
 import { makeScan } from "../../src/scoring/results/scan.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -42,9 +42,9 @@ const item = (position: number, more: Partial<Item> = {}): Item => ({
 });
 
 /** Follows jobs until all have ended. @returns the run, and the outcomes at each change */
-async function follow(known: Item[], read: ReadItems) {
+async function follow(known: Item[]) {
   const seen: string[] = [];
-  const run: BatchRun = new BatchRun(known, read, () =>
+  const run: BatchRun = new BatchRun("b", known, () =>
     seen.push(run.outcomes.map(({ kind }) => kind).join()),
   );
   await run.start();
@@ -61,7 +61,7 @@ test("follows the jobs of a batch in their order, and reads their matches", asyn
     [items(1)]: [[200, { total: 2, items: [item(1, { state: "failed", failure: "No memory." })] }]],
     [scan("j0")]: [[200, SCAN]],
   });
-  const { run, seen } = await follow([item(0), waiting], itemReader("b"));
+  const { run, seen } = await follow([item(0), waiting]);
   expect(seen).toEqual(["active,unsent", "active,active", "done,active", "done,active", "done,failed"]);
   expect(run.outcomes).toEqual([
     { kind: "done", protein: SCAN.protein, best: expect.any(Array) },
@@ -76,7 +76,7 @@ test.each<[state: Partial<Item>, message: string]>([
   [{ state: "finished" }, "Not found."],
 ])("a job that ended as %j has failed: %s", async (state, message) => {
   serve({ [items(0)]: [[200, { total: 1, items: [item(0, state)] }]] });
-  const { run } = await follow([item(0)], itemReader("b"));
+  const { run } = await follow([item(0)]);
   expect(run.outcomes).toEqual([{ kind: "failed", message }]);
 });
 
@@ -84,26 +84,13 @@ test("waits while the server does not respond", async () => {
   const all = [200, { total: 1, items: [item(0, { state: "finished" })] }] as Reply;
   const busy = [503, { code: "busy", message: "Busy." }, "0.01"] as Reply;
   serve({ [items(0)]: [busy, all], [scan("j0")]: [busy, [200, SCAN]] });
-  const { seen } = await follow([item(0)], itemReader("b"));
+  const { seen } = await follow([item(0)]);
   expect(seen).toEqual(["unsent", "unsent", "done"]);
-});
-
-test("jobs of a batch that the server does not have are asked one by one", async () => {
-  const asked = serve({
-    [job("j0")]: [
-      [200, { state: "running", failure: null }],
-      [200, { state: "finished", failure: null }],
-    ],
-    [scan("j0")]: [[200, SCAN]],
-  });
-  const { run } = await follow([item(0), item(1)], readJobs);
-  expect(run.outcomes).toMatchObject([{ kind: "done" }, { kind: "failed", message: "Not found." }]);
-  expect(asked).toEqual([job("j0"), job("j1"), job("j0"), scan("j0")]);
 });
 
 test("a closed page stops following", async () => {
   const asked = serve({ [items(0)]: [[200, { total: 1, items: [item(0)] }]] });
-  const run: BatchRun = new BatchRun([item(0)], itemReader("b"), () => run.stop());
+  const run: BatchRun = new BatchRun("b", [item(0)], () => run.stop());
   await run.start();
   expect(asked).toEqual([items(0)]);
 });

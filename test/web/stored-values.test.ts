@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { keepStoredFor, readStored, storedParts, writeStored } from "../../src/web/stored.ts";
+import { keepStoredFor, readStored, writeStored } from "../../src/web/stored.ts";
 
 /** Storage as browsers have it, as far as the pages use it: its keys are its own properties. */
 class FakeStorage {
@@ -32,66 +32,38 @@ afterEach(() => {
 });
 
 test("values of a person have the account in their keys, those of the device do not", () => {
-  expect([
-    writeStored("batch", ["j1"]),
-    writeStored("batch", { rows: 2 }, "b1"),
-    writeStored("density", "compact"),
-    writeStored("protein", "P04637"),
-  ]).toEqual([true, true, true, true]);
-  expect(keptNames()).toEqual([
-    ["labd:batch@ada", "labd:batch@ada/b1", "labd:density"],
-    ["labd:protein@ada"],
-  ]);
-  expect([
-    readStored("batch", []),
-    readStored("batch", null, "b1"),
-    readStored("density", ""),
-  ] as unknown).toEqual([["j1"], { rows: 2 }, "compact"]);
+  expect([writeStored("density", "compact"), writeStored("protein", "P04637")]).toEqual([true, true]);
+  expect(keptNames()).toEqual([["labd:density"], ["labd:protein@ada"]]);
+  expect([readStored("protein", ""), readStored("density", "")]).toEqual(["P04637", "compact"]);
 });
 
 test("a value that is absent, removed or not JSON is the fallback", () => {
-  expect(readStored("batch", "none")).toBe("none");
-  writeStored("batch", 1);
-  writeStored("batch", null);
-  expect([readStored("batch", "none"), keptNames()]).toEqual(["none", [[], []]]);
+  expect(readStored("protein", "none")).toBe("none");
+  writeStored("protein", 1);
+  writeStored("protein", null);
+  expect([readStored("protein", "none"), keptNames()]).toEqual(["none", [[], []]]);
   localStorage.setItem("labd:density", "{");
   expect(readStored("density", "none")).toBe("none");
 });
 
-test("lists the stored parts of a key", () => {
-  for (const part of ["b1", "b2", ""]) writeStored("batch", 1, part);
-  writeStored("protein", 1, "b3");
-  expect([storedParts("batch"), storedParts("protein"), storedParts("scans")]).toEqual([
-    ["b1", "b2"],
-    ["b3"],
-    [],
-  ]);
-});
-
 test("forbidden storage is as if it were empty", () => {
-  Reflect.deleteProperty(globalThis, "localStorage");
-  expect([writeStored("batch", 1), readStored("batch", "none"), storedParts("batch")]).toEqual([
-    false,
-    "none",
-    [],
-  ]);
+  Reflect.deleteProperty(globalThis, "sessionStorage");
+  expect([writeStored("protein", 1), readStored("protein", "none")]).toEqual([false, "none"]);
   keepStoredFor("ada");
 });
 
 test.each<[string, "local" | "session", string | null]>([
-  ["labd:batch@ada", "local", "labd:batch@ada"],
-  // Lists of results, which the server has.
+  ["labd:protein@ada", "session", "labd:protein@ada"],
+  ["labd:protein@bob", "session", null],
+  // Lists of results and batches, which the server has.
   ["labd:jobs@ada", "local", null],
-  ["labd:motif-scans@", "local", null],
-  ["labd:batch@bob", "local", null],
-  ["labd:batch@bob/b1", "local", null],
-  // Of nobody: from before the sign-in. A tab keeps its own.
-  ["labd:batch@", "local", "labd:batch@"],
+  ["labd:batch@ada/b1", "local", null],
+  // Of nobody: from before the sign-in.
   ["labd:protein@", "session", "labd:protein@ada"],
-  // Of version 0.2.0.
+  // From before keys had owners.
   ["labd.jobs", "local", null],
-  ["labd.batch.b1", "local", "labd:batch@ada/b1"],
-  ["labd:protein", "session", "labd:protein@ada"],
+  ["labd.batch.b1", "local", null],
+  ["labd:protein", "session", null],
   ["labd:density", "local", "labd:density"],
   ["other/:jobs@bob", "local", "other/:jobs@bob"],
 ])("after ada signs in, %s of the %s storage becomes %p", (name, kind, kept) => {
@@ -103,10 +75,6 @@ test.each<[string, "local" | "session", string | null]>([
 
 test("a page that somebody left stores nothing more", () => {
   keepStoredFor("bob");
-  expect([writeStored("batch", 1), readStored("batch", "none"), storedParts("batch")]).toEqual([
-    false,
-    "none",
-    [],
-  ]);
+  expect([writeStored("protein", 1), readStored("protein", "none")]).toEqual([false, "none"]);
   expect(writeStored("density", "compact")).toBe(true);
 });

@@ -1,7 +1,6 @@
 import { readScan } from "../score/scan.ts";
 import { bestRows } from "../../scoring/table/rows.ts";
 import { ApiError, call } from "../request.ts";
-import { readJob as readScoringJob } from "../score/job.ts";
 import type { Scan, ScanMatch } from "../score/scan.ts";
 import type { Item } from "./batch.ts";
 
@@ -23,29 +22,9 @@ const isTemporary = (error: unknown): error is ApiError =>
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Reads the next jobs from a position. @throws ApiError */
-export type ReadItems = (from: number, known: readonly Item[]) => Promise<Item[]>;
-
-/** Reads jobs of a batch of the server. */
-export const itemReader =
-  (id: string): ReadItems =>
-  async (offset) =>
-    (await call("GET /api/scoring/batches/:id/items", { params: { id }, query: { offset } })).items;
-
-/** Reads the jobs themselves, for a batch that the server does not have. */
-export const readJobs: ReadItems = (from, known) =>
-  Promise.all(known.slice(from, from + REQUESTS).map(readJob));
-
-async function readJob(item: Item): Promise<Item> {
-  if (hasEnded(item.state)) return item;
-  try {
-    const { state, failure } = await readScoringJob(item.job!);
-    return { ...item, state, failure };
-  } catch (error) {
-    if (isTemporary(error)) throw error;
-    return { ...item, state: "failed", failure: (error as Error).message };
-  }
-}
+/** Reads the next jobs of a batch from a position. @throws ApiError */
+export const readItems = async (id: string, offset: number): Promise<Item[]> =>
+  (await call("GET /api/scoring/batches/:id/items", { params: { id }, query: { offset } })).items;
 
 const hasEnded = (state: Item["state"]): boolean => !["waiting", "queued", "running"].includes(state);
 
@@ -56,8 +35,8 @@ export class BatchRun {
 
   /** @param items states of the jobs; `onChange` is called after each update */
   constructor(
+    private readonly id: string,
     readonly items: Item[],
-    private readonly read: ReadItems,
     private readonly onChange: () => void,
   ) {
     this.outcomes = items.map(() => ({ kind: "unsent" }));
@@ -75,7 +54,7 @@ export class BatchRun {
       if (next < 0) return;
       let wait = PAUSE_MILLISECONDS;
       try {
-        const found = await this.read(next, this.items);
+        const found = await readItems(this.id, next);
         for (const item of found) this.items[item.position] = item;
         if (await this.#takeAll(found)) wait = 0;
       } catch (error) {

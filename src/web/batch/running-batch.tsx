@@ -16,10 +16,10 @@ import { HowToCite } from "../score/how-to-cite.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { countKinds, VerdictChips, VerdictTag } from "../score/verdict.tsx";
-import { type Batch, type BatchTask, motifParameters } from "./batch.ts";
+import { type BatchTask, type Item, motifParameters } from "./batch.ts";
 import { HeatMap } from "./heat-map.tsx";
 import { findMatch, listFailures, type Kind, isNamed, findKind, KINDS, type Row, makeRows } from "./rows.ts";
-import { BatchRun, type ReadItems } from "./run.ts";
+import { BatchRun } from "./run.ts";
 import { ProteinCell } from "../score/protein-identity.tsx";
 import type { PageColumn } from "../score/match-cells.tsx";
 import { MatchTable } from "../score/match-table.tsx";
@@ -30,12 +30,12 @@ import { shorten } from "../score/result.ts";
 const OPEN_FAILURES = 5;
 
 /** A run of the batch; the component is drawn again at most every 100 ms. */
-function useRun({ items }: Batch, read: ReadItems): BatchRun {
+function useRun(id: string, items: Item[]): BatchRun {
   const [, redraw] = useState(0);
   const isDue = useRef(false);
   const run = useMemo(
     () =>
-      new BatchRun(items, read, () => {
+      new BatchRun(id, items, () => {
         if (isDue.current) return;
         isDue.current = true;
         setTimeout(() => {
@@ -52,18 +52,16 @@ function useRun({ items }: Batch, read: ReadItems): BatchRun {
   return run;
 }
 
-/** A batch: its progress, and a table that fills as results arrive. @param task null for one that the server does not have */
-export function RunningBatch(props: { batch: Batch; read: ReadItems; task: BatchTask | null }) {
-  const { batch, task } = props;
+/** A batch: its progress, and a table that fills as results arrive. */
+export function RunningBatch({ task, items: first }: { task: BatchTask; items: Item[] }) {
   const [query, setQuery] = useQuery();
-  const { outcomes, items } = useRun(batch, props.read);
-  const rows = makeRows({ ...batch, items }, outcomes);
+  const { outcomes, items } = useRun(task.id, first);
+  const rows = makeRows({ groups: task.groups, items }, outcomes);
   const count = (kind: string): number => outcomes.filter((outcome) => outcome.kind === kind).length;
   const [done, failed] = [count("done"), count("failed")];
   const isOver = done + failed === outcomes.length;
-  const proteins = pluralize(new Set(items.map(({ name }) => name)).size, "protein");
-  const motifs = motifParameters(batch.groups);
-  const title = task?.title ?? `${proteins}, ${pluralize(Object.values(motifs).flat().length, "motif")}`;
+  const motifs = motifParameters(task.groups);
+  const { title } = task;
   useTitle(isOver ? title : `${Math.floor((100 * (done + failed)) / outcomes.length)} % · ${title}`);
 
   const view = query.get("view") === "heat-map" ? "heat-map" : "table";
@@ -80,7 +78,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         ]}
         actions={
           <>
-            {task && <AllMatches id={task.id} />}
+            <AllMatches id={task.id} />
             <Button icon="copy" onClick={() => void copyLink()}>
               Copy link
             </Button>
@@ -91,7 +89,7 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         }
       />
       <BatchProgress task={task} total={outcomes.length} done={done} failed={failed} />
-      {task?.warnings.map((warning) => (
+      {task.warnings.map((warning) => (
         <Banner key={warning} tone="warn">
           {warning}
         </Banner>
@@ -124,15 +122,15 @@ export function RunningBatch(props: { batch: Batch; read: ReadItems; task: Batch
         columns={COLUMNS}
         own={OWN_COLUMNS}
         actions={<ViewChoice view={view} onChoose={(view) => setQuery({ view }, { replace: true })} />}
-        download={
-          task
-            ? { path: matchesPath(task.id), query: { rows: "best", order: undefined }, name: "batch-best" }
-            : undefined
-        }
+        download={{
+          path: matchesPath(task.id),
+          query: { rows: "best", order: undefined },
+          name: "batch-best",
+        }}
       >
         {view === "heat-map" && <HeatMap rows={inBatchOrder(named, shown.rows)} />}
       </MatchTable>
-      {task && isOver && <BatchCitation id={task.id} groups={batch.groups} />}
+      {isOver && <BatchCitation id={task.id} groups={task.groups} />}
     </div>
   );
 }
@@ -198,7 +196,7 @@ const ViewChoice = (props: { view: View; onChoose: (view: View | null) => void }
 );
 
 /** Progress of the server, which may wait for room in its queue, then of the results that the page reads. */
-function BatchProgress(props: { task: BatchTask | null; total: number; done: number; failed: number }) {
+function BatchProgress(props: { task: BatchTask; total: number; done: number; failed: number }) {
   const { task, total, done, failed } = props;
   const failures = failed > 0 ? `, ${failed} failed` : "";
   if (done + failed === total)
@@ -211,10 +209,10 @@ function BatchProgress(props: { task: BatchTask | null; total: number; done: num
   return (
     <TaskProgress
       name="Progress"
-      message={task?.ended === null ? task.message : `${done} of ${pluralize(total, "job")} read${failures}`}
-      fraction={task?.ended === null ? task.fraction : (done + failed) / total}
-      onCancel={task?.mayChange && task.ended === null ? () => cancel(task.id) : undefined}
-      isShared={task !== null}
+      message={task.ended === null ? task.message : `${done} of ${pluralize(total, "job")} read${failures}`}
+      fraction={task.ended === null ? task.fraction : (done + failed) / total}
+      onCancel={task.mayChange && task.ended === null ? () => cancel(task.id) : undefined}
+      isShared
     />
   );
 }

@@ -1,22 +1,20 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
-import { type Batch, type BatchTask, type Item, nameMotif } from "../batch/batch.ts";
-import { forgetFormerBatch, formerBatch, formerBatches } from "../batch/former-batch.ts";
-import { itemReader, readJobs } from "../batch/run.ts";
+import type { BatchTask, Item } from "../batch/batch.ts";
+import { readItems } from "../batch/run.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
-import { Button, IconButton, LinkButton } from "../components/button.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { useFollowed } from "../components/follow.ts";
 import { useSubmission } from "../components/form.tsx";
-import { Card, PageHead } from "../components/layout.tsx";
+import { PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { pluralize, formatTime } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { ResultList } from "../score/recent-results.tsx";
 import { EXAMPLES } from "../score/examples.ts";
 import { proteinDraft } from "../score/job.ts";
-import { currentBatchQuery } from "../score/old-addresses.ts";
 import { ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function BatchPage() {
@@ -72,49 +70,11 @@ function NewBatch() {
       status={entries.length * count > 0 && `${size}: ${pluralize(entries.length * count, "row")}`}
     >
       <ResultList title="Recent batches" kinds={["batch"]} shown={20} />
-      <FormerBatches />
     </ScoreForm>
   );
 }
 
-function FormerBatches() {
-  const [batches, setBatches] = useState<ReturnType<typeof formerBatches>>([]);
-  useEffect(() => setBatches(formerBatches()), []);
-  if (batches.length === 0) return null;
-  return (
-    <Card title="Former batches of this browser" bare>
-      <ul class="list">
-        {batches.map(({ id, created, groups }) => (
-          <li key={id}>
-            <a href={href(`/batch/${id}`)}>{groups.flat().map(nameMotif).slice(0, 4).join(", ")}</a>
-            <small>{formatTime(created)}</small>
-            <IconButton
-              icon="trash-2"
-              label={`Remove the batch of ${formatTime(created)}`}
-              onClick={() => {
-                forgetFormerBatch(id);
-                setBatches(formerBatches());
-              }}
-            />
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
-
 function OpenBatch({ id }: { id: string }) {
-  const [former, setFormer] = useState<Batch | null | undefined>(undefined);
-  useEffect(() => void formerBatch(id, location.hash.slice(1)).then(setFormer), [id]);
-  if (former === undefined) return <BatchHead />;
-  return former === null ? (
-    <ServerBatch id={id} />
-  ) : (
-    <RunningBatch batch={former} read={readJobs} task={null} />
-  );
-}
-
-function ServerBatch({ id }: { id: string }) {
   const { value: task, error } = useFollowed(id, {
     load: (signal) => call("GET /api/tasks/:id", { params: { id }, signal }),
     events: `/api/tasks/${id}/events`,
@@ -122,9 +82,8 @@ function ServerBatch({ id }: { id: string }) {
   });
   const loaded = useLoaded(id, async (signal): Promise<{ batch: BatchTask; items: Item[] }> => {
     const batch = await call("GET /api/scoring/batches/:id", { params: { id }, signal });
-    const read = itemReader(id);
     const items: Item[] = [];
-    while (items.length < batch.jobs.total) items.push(...(await read(items.length, items)));
+    while (items.length < batch.jobs.total) items.push(...(await readItems(id, items.length)));
     return { batch, items };
   });
   if (loaded.error instanceof ApiError && loaded.error.status === 404) return <NoBatch />;
@@ -134,8 +93,7 @@ function ServerBatch({ id }: { id: string }) {
       <Loaded of={{ ...loaded, error: loaded.error ?? error ?? undefined }}>
         {({ batch, items }) => (
           <RunningBatch
-            batch={{ groups: batch.groups, items }}
-            read={itemReader(id)}
+            items={items}
             task={{
               ...batch,
               ...(task && { message: task.message, fraction: task.fraction ?? 0, ended: task.ended }),
@@ -163,6 +121,5 @@ export const batchPage = definePage({
   name: "batch",
   paths: ["/batch", "/batch/:id"],
   title: "Batch",
-  currentQuery: currentBatchQuery,
   View: BatchPage,
 });

@@ -11,7 +11,6 @@ import { pluralize, formatCount } from "../format.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ApiError, call } from "../request.ts";
 import { useMatchView } from "../score/match-view.ts";
-import { currentScanQuery } from "../score/old-addresses.ts";
 import { useClassNames, usePlaces } from "../score/scan.ts";
 import { HowToCite } from "../score/how-to-cite.tsx";
 import { ScanAnswer, ScanMatches } from "../score/scan-matches.tsx";
@@ -131,6 +130,5 @@ export const jointScanPage = definePage({
   name: "joint-scan",
   paths: ["/scans"],
   title: "Motif scan of several proteins",
-  currentQuery: currentScanQuery,
   View: JointScan,
 });

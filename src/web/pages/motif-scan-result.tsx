@@ -14,7 +14,6 @@ import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
 import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { useMatchView } from "../score/match-view.ts";
-import { currentScanQuery } from "../score/old-addresses.ts";
 import { readScan, type Scan, useClassNames, usePlaces } from "../score/scan.ts";
 import { QueryWarning } from "../score/query-warning.tsx";
 import { ScanAnswer, ScanMatches } from "../score/scan-matches.tsx";
@@ -117,6 +116,5 @@ export const motifScanResultPage = definePage({
   name: "motif-scan-result",
   paths: ["/scan/:job"],
   title: "Motif scan",
-  currentQuery: currentScanQuery,
   View: MotifScanResult,
 });

@@ -20,7 +20,6 @@ import {
   searchAnswer,
   searchTitle,
 } from "../score/proteome.ts";
-import { currentProteomeQuery } from "../score/old-addresses.ts";
 import { PValueChart } from "../score/p-value-chart.tsx";
 import { startSearch } from "../score/proteome-form.tsx";
 import { HowToCite } from "../score/how-to-cite.tsx";
@@ -177,6 +176,5 @@ export const proteomeSearchPage = definePage({
   name: "proteome-search",
   paths: ["/proteome/:search"],
   title: "Proteome search",
-  currentQuery: currentProteomeQuery,
   View: ProteomeSearchPage,
 });

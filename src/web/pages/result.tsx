@@ -23,7 +23,6 @@ import { JobProgress, NoResult } from "../score/job-progress.tsx";
 import { KnownCard } from "../score/known-card.tsx";
 import { MatchPanel } from "../score/match-panel.tsx";
 import { useMatchView } from "../score/match-view.ts";
-import { currentResultQuery } from "../score/old-addresses.ts";
 import { ResultMatches } from "../score/result-matches.tsx";
 import { answer, best, listMatches, type Result, VERDICT_ORDER, readResult } from "../score/result.ts";
 import { ProteinIdentity, jobTitle } from "../score/protein-identity.tsx";
@@ -270,6 +269,5 @@ export const resultPage = definePage({
   name: "result",
   paths: ["/score/:job"],
   title: "Result",
-  currentQuery: currentResultQuery,
   View: ResultPage,
 });
