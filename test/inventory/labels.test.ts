@@ -134,6 +134,86 @@ test("prints the records in the order of the list", async () => {
   expect(places).toContain(makeAddress(IDS.a101));
 });
 
+const lines = async (query: string, as?: string, list?: string) => {
+  const zpl = new TextDecoder().decode((await make(`format=zpl&sheet=100x60&${query}`, as, list)).bytes);
+  return [...zpl.matchAll(/\^A0N\S+\^FH_\^FD(.*)\^FS/g)].map(([, text]) => text);
+};
+
+test("prints the chosen lines in their order, the name first, with titles and units", async () => {
+  const unit = lab.database.query("SELECT id FROM vocabulary_term LIMIT 1").get() as { id: string } | null;
+  const values = { lot: "L-7", expiry: "2027-01-31", amount: 20, unit: unit?.id ?? null };
+  const changed = await lab.send("admin", "PATCH", `consumables/${TUBES[2].id}/`, values);
+  expect(changed.status).toBe(200);
+  const { label = "" } = (unit ? (await lab.ask("GET", `terms/${unit.id}/`)).body : {}) as { label?: string };
+  const fields = "lot,barcode,path,amount,name,expiry,owner,location__label";
+  expect(await lines(`name=Buffer&fields=${fields}`)).toEqual([
+    "Buffer_5E_7E_5FFX\\",
+    "Lot L-7",
+    "LAB-000123",
+    "A 101 › Freezer 1 › Shelf 1 › drawer",
+    `Amount 20 ${label}`.trim(),
+    "Expiry 2027-01-31",
+    "Owner system",
+    "Location label drawer",
+  ]);
+  expect(await lines("name=Buffer&fields=barcode")).toEqual(["LAB-000123"]);
+  expect(await lines(`id=${IDS.drawer}&fields=name,barcode`, undefined, "locations")).toEqual([
+    "drawer",
+    expect.stringMatching(/^[0-9a-f-]{13,36}$/),
+  ]);
+  // Empty values take no line.
+  expect(await lines("name=Disguised&fields=name,lot,expiry,owner")).toEqual(["Disguised", "Owner system"]);
+});
+
+test("chosen lines print nothing that the caller may not view", async () => {
+  const hide = await lab.send("admin", "PATCH", `locations/${IDS.drawer}/`, { public: false });
+  expect(hide.status).toBe(200);
+  expect(await lines("name=Buffer&fields=barcode,location,location__label,path")).toEqual(["LAB-000123"]);
+  expect(await lines("name=Hidden&fields=name", "alice")).toEqual(["Hidden tube"]);
+  expect((await make("name=Hidden&fields=name&format=zpl", "bob")).status).toBe(404);
+  await lab.send("admin", "PATCH", `locations/${IDS.drawer}/`, { public: true });
+});
+
+test.each(["sheet=a4-5x13&skip=60", "sheet=50x25", "format=zpl&sheet=50x25&symbol=code128"])(
+  "the preview has the size, the texts and the symbols of the print: %s",
+  async (query) => {
+    const { status, headers, bytes } = await make(`${query}&preview=true&ordering=id`);
+    const svg = new TextDecoder().decode(bytes);
+    expect([status, headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
+    const [width, height] = query.includes("a4") ? [210, 297] : [50, 25];
+    expect(svg).toContain(`width="${width}mm" height="${height}mm" viewBox="0 0 ${width} ${height}"`);
+    // Places that are left of the first page; a label of a roll is a page.
+    expect(svg.match(/<path /g)).toHaveLength(query.includes("a4") ? 4 : 1);
+    const shown = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text);
+    if (query.startsWith("format=zpl")) {
+      const printed = new TextDecoder().decode((await make(`${query}&ordering=id&page_size=1`)).bytes);
+      expect(shown).toEqual([...printed.matchAll(/\^A0N\S+\^FH_\^FD(.*)\^FS/g)].map(([, text]) => text));
+    } else expect(shown).toContain("5f1e627f-8aba");
+  },
+);
+
+readingTest.each(["sheet=25x10", "format=zpl&sheet=50x25&symbol=code128"])(
+  "scanners read the symbol of a preview: %s",
+  async (query) => {
+    const svg = new TextDecoder().decode((await make(`${query}&name=Buffer&preview=true`)).bytes);
+    const scale = 20;
+    const [width, height] = /viewBox="0 0 (\d+) (\d+)"/
+      .exec(svg)!
+      .slice(1)
+      .map((mm) => Number(mm) * scale);
+    const pixels = Buffer.alloc(width * height, 255);
+    for (const [, ...lengths] of svg.matchAll(/M(\S+) (\S+?)h(\S+?)v(\S+?)h\S+?z/g)) {
+      const [x, y, wide, high] = lengths.map((mm) => Number(mm) * scale);
+      for (let row = Math.round(y); row < Math.round(y + high); row++)
+        pixels.fill(0, row * width + Math.round(x), row * width + Math.round(x + wide));
+    }
+    const file = join(directory, "preview.pgm");
+    await Bun.write(file, Buffer.concat([Buffer.from(`P5 ${width} ${height} 255\n`), pixels]));
+    const found = await Bun.$`zbarimg --raw -q ${file}`.nothrow().text();
+    expect(found.trim()).toBe(query.includes("code128") ? "LAB-000123" : makeAddress("c4a9f0aa-1234"));
+  },
+);
+
 test("escapes text in ZPL and uses the resolution of the printer", async () => {
   const zpl = async (query: string) =>
     new TextDecoder().decode((await make(`format=zpl&name=Buffer&${query}`)).bytes);
@@ -144,9 +224,9 @@ test("escapes text in ZPL and uses the resolution of the printer", async () => {
     ^LL200
     ^LH0,0
     ^FO77,115^BY2^BCN,77,N,N,N,A^FH_^FDLAB-000123^FS
-    ^FO8,8^A0N,30,30^FB384,1,0,L,0^FH_^FDBuffer_5E_7E_5FFX\\\\^FS
-    ^FO8,43^A0N,19,19^FB384,1,0,L,0^FH_^FD… A 101 › Freezer 1 › Shelf 1 › drawer^FS
-    ^FO8,67^A0N,19,19^FB384,1,0,L,0^FH_^FDLAB-000123^FS
+    ^FO8,8^A0N,31,31^FH_^FDBuffer_5E_7E_5FFX\\^FS
+    ^FO8,44^A0N,23,23^FH_^FD…› Freezer 1 › Shelf 1 › drawer^FS
+    ^FO8,71^A0N,23,23^FH_^FDLAB-000123^FS
     ^XZ
     "
   `);
@@ -157,9 +237,9 @@ test("escapes text in ZPL and uses the resolution of the printer", async () => {
     ^LL118
     ^LH0,0
     ^FO12,12^BQN,2,3^FH_^FDMA,http://lab/i/c4a9f0aa-1234^FS
-    ^FO99,12^A0N,23,23^FB184,1,0,L,0^FH_^FDBuffer_5E_7E_5FFX\\\\^FS
-    ^FO99,41^A0N,23,23^FB184,1,0,L,0^FH_^FD…elf 1 › drawer^FS
-    ^FO99,70^A0N,23,23^FB184,1,0,L,0^FH_^FDLAB-000123^FS
+    ^FO99,12^A0N,29,29^FH_^FDBuffer_5E_7E_5FFX\\^FS
+    ^FO99,46^A0N,22,22^FH_^FD…helf 1 › drawer^FS
+    ^FO99,72^A0N,22,22^FH_^FDLAB-000123^FS
     ^XZ
     "
   `);
@@ -181,6 +261,8 @@ test.each([
   ["nam=x", 400, "not a parameter of this list"],
   ["name=nothing", 404, "No record matches"],
   ["as_of=2026-01-01", 400, "as they are now"],
+  ["fields=name,colour", 400, "fields: "],
+  ["fields=name,path,barcode,lot,expiry,owner,amount,status,supplier", 400, "at most 8 lines"],
 ])("rejects labels for %s with %d", async (query, status, message) => {
   const answer = await make(query);
   const body = JSON.parse(new TextDecoder().decode(answer.bytes)) as { message: string };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Label, makeLabels } from "../labels/label.ts";
+import { type Choice, type Label, makeLabels, PARTS } from "../labels/label.ts";
 import { scan } from "../labels/scan.ts";
 import type { Symbology } from "../labels/symbol.ts";
 import { type Sheet, SHEETS, findSheet } from "../labels/sheet.ts";
@@ -22,6 +22,8 @@ import { Problem } from "../../problem.ts";
 
 const PDF = "application/pdf";
 const ZPL = "application/zpl";
+const SVG = "image/svg+xml";
+const MAX_LINES = 8;
 /** Dots per inch; also in `labels/zpl.ts`, which is loaded on demand. */
 const RESOLUTIONS = ["203", "300", "600"] as const;
 type Resolution = 203 | 300 | 600;
@@ -60,6 +62,16 @@ const OPTIONS = Type.Object({
       $id: "dpi",
       description: "Resolution of a label printer; 203 by default.",
     }),
+  ),
+  fields: Type.Optional(
+    Type.String({
+      $id: "fields_of_labels",
+      description: `Lines, at most ${MAX_LINES}: name, path (of the place), barcode (or the id), and fields as in lists; by default name, type and path, barcode.`,
+      examples: ["name,path,expiry,barcode"],
+    }),
+  ),
+  preview: Type.Optional(
+    Type.Boolean({ $id: "preview_of_labels", description: "true: the first page as an image (SVG)." }),
   ),
 });
 type Options = Type.Static<typeof OPTIONS>;
@@ -103,11 +115,15 @@ export function labelOperations() {
           description: `For all records that the list parameters select, at most ${LIMITS.labels.max}, in the order of the list.`,
           query: OPTIONS,
           parameters: [LIST_OPTIONS],
-          formats: { ...binary(PDF, "Labels"), [ZPL]: { schema: Type.String() } },
+          formats: {
+            ...binary(PDF, "Labels"),
+            [ZPL]: { schema: Type.String() },
+            [SVG]: { schema: Type.String() },
+          },
           heavy: true,
           run({ query }, call: Call) {
             const print = parsePrint(query);
-            return makeFile(resource, makeRecordLabels(call, resource, tables), print);
+            return makeFile(resource, makeRecordLabels(call, resource, tables, print), print);
           },
         }),
       ]),
@@ -136,6 +152,9 @@ const countPositions = ({ grid }: Sheet): number => (grid ? grid.columns * grid.
 
 /** @throws Problem invalid_request */
 function parsePrint({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options) {
+  const { preview = false, fields = "" } = query;
+  const names = [...new Set(fields.split(",").map((name) => name.trim()))].filter((name) => name !== "");
+  if (names.length > MAX_LINES) throw parameterProblem("fields", `Choose at most ${MAX_LINES} lines.`);
   const sheet = findSheet(query.sheet || (format === "zpl" ? "50x25" : SHEETS[0].name));
   if (!sheet) throw parameterProblem("sheet", `Choices: ${SHEET_NAMES}, or a size from 15x8 to 150x150.`);
   if (format === "zpl" && sheet.grid)
@@ -146,44 +165,62 @@ function parsePrint({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...q
       "skip",
       most === 0 ? "A roll has no used labels to skip." : `Expected a whole number from 0 to ${most}.`,
     );
-  return { format, sheet, symbol, skip, dpi: Number(dpi) };
+  return { format, sheet, symbol, skip, dpi: Number(dpi), preview, names };
 }
 
+type Print = ReturnType<typeof parsePrint>;
+
 /** @throws Problem not_found, too_large */
-function makeRecordLabels(call: Call, resource: RoutedResource, tables: readonly string[]): Label[] {
+function makeRecordLabels(
+  call: Call,
+  resource: RoutedResource,
+  tables: readonly string[],
+  { preview, sheet, skip, names }: Print,
+): Label[] {
   const { actor, base, store, url } = call;
   const parameters = new URLSearchParams(url.searchParams);
   for (const name of Object.keys(OPTIONS.properties)) parameters.delete(name);
   const refused = UNSUPPORTED_PARAMETERS.find((name) => parameters.has(name));
   if (refused !== undefined) throw parameterProblem(refused, "Labels show records as they are now.");
+  const fields = names.filter((name) => !PARTS.includes(name));
+  if (fields.length > 0) parameters.set("fields", fields.join());
   const listing = parseListing(store.resources, resource, parameters, actor, LIMITS.labels);
-  const paged = parameters.has("page") || parameters.has("page_size");
-  const found = store.reader.list(resource, paged ? listing : { ...listing, size: LIMITS.labels.max }, actor);
+  const paged = preview || parameters.has("page") || parameters.has("page_size");
+  const size = preview ? countPositions(sheet) - skip : LIMITS.labels.max;
+  const isWhole = preview || !paged;
+  const found = store.reader.list(resource, isWhole ? { ...listing, size } : listing, actor);
   if ((paged ? found.rids.length : found.total) > LIMITS.labels.max)
     throw new Problem("too_large", exceeded(LIMITS.labels));
   if (found.rids.length === 0) throw new Problem("not_found", "No record matches.");
   // The page that a phone opens when it scans the code.
   const page = `${base.slice(0, -API_ROOT.length)}/i/`;
   const source = { reader: store.reader, statements: store.statements, tables };
-  return makeLabels(source, resource, found.rids, actor, page);
+  const choice: Choice | undefined =
+    names.length > 0 ? { names, annotations: listing.annotations } : undefined;
+  return makeLabels(source, resource, found.rids, { actor, page, choice });
 }
 
 async function makeFile(
   { segment }: RoutedResource,
   labels: readonly Label[],
-  { format, sheet, symbol, skip, dpi }: ReturnType<typeof parsePrint>,
+  { format, sheet, symbol, skip, dpi, preview }: Print,
 ): Promise<Response> {
   const name = `${segment.replaceAll("/", "-")}-labels`;
   const headers = { "Content-Disposition": `attachment; filename="${name}.${format}"` };
-  if (format === "zpl") {
-    const { fitsZpl, labelZpl } = await import("../labels/zpl.ts");
-    const oversized = labels.find((label) => !fitsZpl(label, sheet, symbol, dpi));
-    if (oversized) throw tooSmallProblem(sheet, symbol, `${oversized.name.slice(0, 60)} at ${dpi} dpi`);
-    return respond(labelZpl(labels, sheet, symbol, dpi), 200, ZPL, headers);
+  const [{ fitsLabel }, { labelZpl, zplPrinter }, { labelPdf, openPdfPrinter }] = await Promise.all([
+    import("../labels/layout.ts"),
+    import("../labels/zpl.ts"),
+    import("../labels/pdf.ts"),
+  ]);
+  const printer = format === "zpl" ? zplPrinter(dpi) : await openPdfPrinter(sheet);
+  const oversized = labels.find((label) => !fitsLabel(label, sheet, symbol, printer));
+  const resolution = format === "zpl" ? ` at ${dpi} dpi` : "";
+  if (oversized) throw tooSmallProblem(sheet, symbol, oversized.name.slice(0, 60) + resolution);
+  if (preview) {
+    const { labelSvg } = await import("../labels/svg.ts");
+    return respond(labelSvg(labels, sheet, symbol, printer, skip), 200, SVG);
   }
-  const { fitsPdf, labelPdf } = await import("../labels/pdf.ts");
-  const oversized = labels.find((label) => !fitsPdf(label, sheet, symbol));
-  if (oversized) throw tooSmallProblem(sheet, symbol, oversized.name.slice(0, 60));
+  if (format === "zpl") return respond(labelZpl(labels, sheet, symbol, dpi), 200, ZPL, headers);
   const bytes = await labelPdf(labels, sheet, symbol, skip, name);
   return new Response(paced(bytes), { headers: { "Content-Type": PDF, ...headers } });
 }

@@ -1,18 +1,22 @@
 import type { Actor } from "../model/access.ts";
-import type { Json } from "../model/field.ts";
-import { columnName } from "../model/resource.ts";
+import { isObject, type Json } from "../model/field.ts";
+import { makeLabel } from "../model/metadata.ts";
+import { type AnnotationType, columnName, findTarget } from "../model/resource.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import { IN_TREE } from "../records/tree-fields.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
 import { STEP } from "../records/unique-path.ts";
 
+/** A line of text. A name is printed large and wrapped, a path loses its beginning where it is too long, a code nothing. */
+export interface Line {
+  as: "name" | "path" | "code" | "text";
+  text: string;
+}
+
 export interface Label {
   name: string;
-  /** Type and whole path of the place; may be empty. */
-  about: string;
-  /** The code as text, for people to read and type. */
-  code: string;
+  lines: readonly Line[];
   /** Content of the Code 128 barcode. */
   bars: string;
   /** Content of the QR code: a URL that opens the record. */
@@ -53,31 +57,80 @@ function placesAround(
   return (rid) => paths.get(places.get(rid)!) ?? [];
 }
 
-/** Labels for records that the actor may view. `page`: URL to which the code of a record is appended. */
+/** Names in the choice of lines that all lists have besides their fields. `barcode`: also where that is the beginning of the id. */
+export const PARTS: readonly string[] = ["name", "path", "barcode"];
+
+/** Fields that are printed besides the name, the type with the path, and the code, in their order with these. */
+export interface Choice {
+  names: readonly string[];
+  annotations: ReadonlyMap<string, AnnotationType> | undefined;
+}
+
+/**
+ * Labels for records that the actor may view. `page`: URL to which the code of a record is appended. `choice`: the lines;
+ * by default the name, the type and the path of the place, and the code.
+ */
 export function makeLabels(
   source: Source,
   resource: RoutedResource,
   rids: readonly number[],
-  actor: Actor,
-  page: string,
+  { actor, page, choice }: { actor: Actor; page: string; choice: Choice | undefined },
 ): Label[] {
   const around = placesAround(source, resource, rids, actor);
   const own = ["barcode", "model_type", "position"].filter((name) => name in resource.fields);
-  const fields = ["id", resource.key, ...own];
-  const text = (value: Json | undefined): string => String(value ?? "").trim();
-  return source.reader.values(resource, fields, actor, rids).map((record, i) => {
+  const chosen = (choice?.names ?? []).filter((name) => !PARTS.includes(name));
+  const fields = ["id", resource.key, ...own, ...chosen.flatMap((name) => printedFields(resource, name))];
+  return source.reader.values(resource, fields, actor, rids, choice?.annotations).map((record, i) => {
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
-    const where = [...around(rids[i]), text(record.position)].filter(Boolean);
     const type = text(record.model_type).replaceAll("_", " ").toLowerCase();
+    const path = [...around(rids[i]), text(record.position)].filter(Boolean).join(STEP);
+    const name = text(record[resource.key]) || "(unnamed)";
+    const lines: Record<string, Line> = {
+      name: { as: "name", text: name },
+      path: { as: "path", text: path },
+      about: { as: "path", text: [type, path].filter(Boolean).join(" · ") },
+      model_type: { as: "text", text: type },
+      barcode: { as: "code", text: barcode || short },
+    };
+    const names = choice?.names ?? ["name", "about", "barcode"];
     return {
-      name: text(record[resource.key]) || "(unnamed)",
-      about: [type, where.join(STEP)].filter(Boolean).join(" · "),
-      code: barcode || short,
+      name,
+      lines: names
+        .map((each) => lines[each] ?? { as: "text", text: printField(resource, each, record, choice) })
+        .filter((line) => line.text !== ""),
       bars: fitsCode128(barcode) ? barcode : short.replaceAll("-", ""),
       address: page + short,
     };
   });
+}
+
+const text = (value: Json | undefined): string =>
+  (isObject(value) ? JSON.stringify(value) : String(value ?? "")).trim();
+
+/** The values that the line of a field consists of: of a reference, the name; with an amount, its unit. */
+function printedFields({ fields }: RoutedResource, name: string): string[] {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (field?.kind === "reference") return [`${name}__${findTarget(DECLARED, field).key}`];
+  const unit = field?.kind === "number" ? field.form?.suffix : undefined;
+  return unit === undefined ? [name] : [name, `${unit}__label`];
+}
+
+/** `Expiry 2027-01-31`: without its title nobody would know what a date is about. */
+function printField(
+  resource: RoutedResource,
+  name: string,
+  record: Readonly<Record<string, Json>>,
+  choice: Choice | undefined,
+): string {
+  const values = printedFields(resource, name).map((each) => record[each] ?? "");
+  const shown = values.map((value) => (Array.isArray(value) ? value.map(text).join(", ") : text(value)));
+  if (shown[0] === "") return "";
+  const type = choice?.annotations?.get(name);
+  const own = resource.fields[name]?.form?.label ?? makeLabel(name.replaceAll("__", " "));
+  const title = type ? type.label || type.name : own;
+  // Of a time, the day is enough.
+  return `${title} ${shown.join(" ").trim()}`.replace(/(\d{4}-\d\d-\d\d)T[\d:.+Z]+$/, "$1");
 }
 
 /** True if Code 128 can hold the text without escapes. */

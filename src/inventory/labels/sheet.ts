@@ -1,4 +1,4 @@
-/** A part of a label, in points or dots. */
+/** A part of a label. */
 export type Area = Record<"x" | "y" | "width" | "height", number>;
 
 interface Size {
@@ -86,4 +86,17 @@ export function findSheet(name: string): Sheet | undefined {
   const isTooSmall = width < SMALLEST.width || height < SMALLEST.height;
   const isTooLarge = width > LARGEST.width || height > LARGEST.height;
   return isTooSmall || isTooLarge ? undefined : roll(width, height);
+}
+
+const ROLL = { columns: 1, rows: 1, left: 0, top: 0, across: 0, down: 0 };
+
+/** The corner of a label on its page, and whether it is the first of its page. */
+export function placeLabel({ grid }: Sheet, index: number) {
+  const { columns, rows, left, top, across, down } = grid ?? ROLL;
+  const place = index % (columns * rows);
+  return {
+    isFirst: place === 0,
+    x: left + (place % columns) * across,
+    y: top + Math.floor(place / columns) * down,
+  };
 }

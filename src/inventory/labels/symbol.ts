@@ -9,8 +9,27 @@ export type Symbology = "qr" | "code128";
 export const QUIET_ZONE = { qr: 4, code128: 10 } as const;
 
 /** Widths of bars and spaces in modules, starting with a bar. */
-export const code128Widths = (text: string): readonly number[] =>
-  encodeSymbol({ bcid: "code128", text }).sbs!;
+const code128Widths = (text: string): readonly number[] => encodeSymbol({ bcid: "code128", text }).sbs!;
+
+/** Runs of dark modules, in modules: rows of a QR code, or bars. */
+export function* darkRuns({ symbol, text }: { symbol: Symbology; text: string }) {
+  if (symbol === "code128") {
+    let x = 0;
+    for (const [i, width] of code128Widths(text).entries()) {
+      if (i % 2 === 0) yield { x, y: 0, width };
+      x += width;
+    }
+    return;
+  }
+  const { size, dark } = qrMatrix(text);
+  for (let y = 0; y < size; y++)
+    for (let x = 0; x < size; x++) {
+      if (!dark(x, y)) continue;
+      const from = x;
+      while (x < size && dark(x, y)) x++;
+      yield { x: from, y, width: x - from };
+    }
+}
 
 /** Known widths of symbols: encoding one takes longer than printing the rest of a label. */
 const WIDTHS = { qr: new WeakMap<Label, number>(), code128: new WeakMap<Label, number>() };

@@ -1,88 +1,62 @@
 import type { Label } from "./label.ts";
-import { computeModuleSize, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
-import type { Area, Sheet } from "./sheet.ts";
+import { layOut, type PlacedSymbol, type Printer } from "./layout.ts";
+import type { Symbology } from "./symbol.ts";
+import type { Sheet } from "./sheet.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
 
 /** Dots of the narrowest module: heat would blur a single dot into the next. */
 const MIN_DOTS = 2;
-/** Millimetres from the edge of a label. */
-const MARGIN = 1;
+const MAX_DOTS = 10;
 /** Average width of a character of scalable font 0, relative to its height. */
 const ASPECT = 0.52;
+/** Printers put a QR code ten dots below its origin. */
+const QR_OFFSET = 10;
 
-const moduleDots = (label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number =>
-  Math.min(
-    10,
-    Math.floor((computeModuleSize(sheet.label, symbol, countModules(label, symbol)) / 25.4) * dpi + 0.01),
-  );
-
-/** True if scanners can read the symbol of this label at this resolution. */
-export const fitsZpl = (...print: Parameters<typeof moduleDots>): boolean => moduleDots(...print) >= MIN_DOTS;
+/** A label printer with this resolution, in dots per inch. */
+export function zplPrinter(dpi: number): Printer {
+  const dot = 25.4 / dpi;
+  return {
+    margin: 1,
+    narrowest: { qr: MIN_DOTS * dot, code128: MIN_DOTS * dot },
+    fitModule: (width) => Math.min(MAX_DOTS, Math.floor(width / dot + 0.01)) * dot,
+    measure: (text) => [...text].length * ASPECT,
+  };
+}
 
 /** Concatenated labels, in UTF-8. */
 export const labelZpl = (labels: readonly Label[], sheet: Sheet, symbol: Symbology, dpi: number): string =>
   labels.map((label) => printLabel(label, sheet, symbol, dpi)).join("");
 
-function printLabel(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): string {
+function printLabel(label: Label, sheet: Sheet, symbology: Symbology, dpi: number): string {
   const dots = (mm: number): number => Math.round((mm / 25.4) * dpi);
-  const [width, height, margin] = [dots(sheet.label.width), dots(sheet.label.height), dots(MARGIN)];
-  const module = moduleDots(label, sheet, symbol, dpi);
-  const size = countModules(label, symbol) * module;
-  const area = { x: margin, y: margin, width: width - 2 * margin, height: height - 2 * margin };
-  const lines = ["^XA", "^CI28", `^PW${width}`, `^LL${height}`, "^LH0,0"];
-  if (symbol === "qr") {
-    const quiet = QUIET_ZONE.qr * module;
-    const left = Math.max(margin, quiet);
-    // Printers put a QR code ten dots below its origin.
-    const y = Math.max(0, Math.round((height - size) / 2) - 10);
-    lines.push(`^FO${left},${y}^BQN,2,${module}^FH_^FDMA,${escaped(label.address)}^FS`);
-    area.x = left + size + quiet;
-    area.width = width - margin - area.x;
-  } else {
-    const high = Math.max(Math.round(area.height * 0.42), dots(4));
-    const x = Math.max(margin, Math.round((width - size) / 2));
-    lines.push(
-      `^FO${x},${height - margin - high}^BY${module}^BCN,${high},N,N,N,A^FH_^FD${escaped(label.bars).replaceAll(">", "><")}^FS`,
-    );
-    area.height -= high + dots(0.5);
-  }
-  lines.push(...textLines(label, area, [dots(1.5), dots(2.4)]));
-  return `${lines.join("\n")}\n^XZ\n`;
-}
-
-/** The name as large as it should fit, then type and place, then the code. The area is in dots. */
-function textLines({ name, about, code }: Label, area: Area, [least, most]: readonly number[]): string[] {
-  const small = Math.max(least, Math.min(most, Math.floor(area.height / 4)));
-  const gap = Math.round(small * 0.25);
-  const below = [about, code].filter((line) => line !== "");
-  const kept = below.slice(-Math.max(1, Math.floor(area.height / (small + gap)) - 1));
-  const room = area.height - kept.length * (small + gap);
-  const countRows = (size: number): number => Math.max(1, Math.floor(room / size));
-  const rowsNeeded = (size: number): number => Math.ceil(([...name].length * size * ASPECT) / area.width);
-  const sizes = [small * 1.6, small * 1.3, small].map(Math.round);
-  const size = sizes.find((each) => rowsNeeded(each) <= countRows(each)) ?? small;
-  let y = area.y + Math.min(countRows(size), rowsNeeded(size)) * size + gap;
+  const { symbol, texts } = layOut(label, sheet, symbology, zplPrinter(dpi));
+  const { width, height } = sheet.label;
   return [
-    block(area, size, countRows(size), name),
-    ...kept.map((line) => {
-      const at = { ...area, y };
-      y += small + gap;
-      if (line !== code) return block(at, small, 1, fitted(line, area.width, small));
-      // The code is never cut off, but set narrower.
-      return block(at, small, 1, line, Math.floor(area.width / (ASPECT * [...line].length)));
-    }),
-  ];
+    "^XA",
+    "^CI28",
+    `^PW${dots(width)}`,
+    `^LL${dots(height)}`,
+    "^LH0,0",
+    printSymbol(symbol, dots),
+    ...texts.map(
+      ({ x, y, size, text }) =>
+        `^FO${dots(x)},${dots(y)}^A0N,${dots(size)},${dots(size)}^FH_^FD${escaped(text)}^FS`,
+    ),
+    "^XZ\n",
+  ].join("\n");
 }
 
-const block = ({ x, y, width }: Area, size: number, rows: number, text: string, widest = size): string =>
-  `^FO${x},${y}^A0N,${size},${Math.min(size, widest)}^FB${width},${rows},0,L,0^FH_^FD${escaped(text.replaceAll("\\", "\\\\"))}^FS`;
-
-/** The end of the text that fits: printers print overflowing text over the beginning of the line. */
-function fitted(text: string, width: number, size: number): string {
-  const most = Math.floor(width / (size * ASPECT));
-  const letters = [...text];
-  return letters.length <= most ? text : `…${letters.slice(-Math.max(1, most - 1)).join("")}`;
+function printSymbol(
+  { symbol, x, y, module, height, text }: PlacedSymbol,
+  dots: (mm: number) => number,
+): string {
+  if (symbol === "qr") {
+    const top = Math.max(0, dots(y) - QR_OFFSET);
+    return `^FO${dots(x)},${top}^BQN,2,${dots(module)}^FH_^FDMA,${escaped(text)}^FS`;
+  }
+  const bars = `^BY${dots(module)}^BCN,${dots(height)},N,N,N,A`;
+  return `^FO${dots(x)},${dots(y)}${bars}^FH_^FD${escaped(text).replaceAll(">", "><")}^FS`;
 }
 
 /** Text for ^FH_ ^FD: command characters by their code, control characters as blanks. */
