@@ -125,7 +125,7 @@ CREATE TABLE user_group (
   name TEXT NOT NULL UNIQUE,
   description TEXT NOT NULL DEFAULT ''
 , members_may TEXT NOT NULL DEFAULT 'view'
-  CHECK (members_may IN ('view', 'use', 'change')), members_order INTEGER NOT NULL DEFAULT 0 CHECK (members_order IN (0, 1))) STRICT;
+  CHECK (members_may IN ('view', 'use', 'change')), members_order INTEGER NOT NULL DEFAULT 0 CHECK (members_order IN (0, 1)), due_back_days INTEGER NOT NULL DEFAULT 1 CHECK (due_back_days BETWEEN 1 AND 365)) STRICT;
 
 CREATE TABLE user_account (
   rid INTEGER PRIMARY KEY,

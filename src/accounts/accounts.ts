@@ -230,7 +230,7 @@ export class Accounts {
     if (found) return found.rid;
     const { rid } = this.database
       .query(
-        "INSERT INTO user_group (id, name, members_may) SELECT ?, ?, members_may FROM user_group WHERE rid = 1 RETURNING rid",
+        "INSERT INTO user_group (id, name, members_may, due_back_days) SELECT ?, ?, members_may, due_back_days FROM user_group WHERE rid = 1 RETURNING rid",
       )
       .get(this.clock.newId(), name) as { rid: number };
     this.audit.recordGroup(rid, "group.create");

@@ -5,6 +5,7 @@ import {
   arrive,
   browserTest,
   checkPage,
+  choose,
   fill,
   openPage,
   press,
@@ -58,6 +59,15 @@ browserTest(
     await seeText(guest, "You have it since");
     await seeText(guest, "From Box 1, C4, kept free for it");
     await checkPage(theirs, "colleague-taken-out");
+    // Handed over, taken over, and undone.
+    await press(guest, "button", "Hand over");
+    await choose(guest, "To", "admin");
+    await checkPage(theirs, "colleague-hand-over");
+    await guest.keyboard.press("Enter");
+    await seeText(guest, "admin has it since");
+    await guest.reload();
+    await press(guest, "button", "Undo: handed Taq to admin");
+    await seeText(guest, "You have it since");
     await page.goto(`${server.url}/inventory`);
     await seeText(page, "Jonas Weber has it");
     await checkPage(mine, "colleague-overview");

@@ -38,10 +38,10 @@ browserTest(
     await checkPage(opened, "running-out");
     await press(page, "checkbox", "Select BsaI-HFv2");
     await press(page, "checkbox", "Select T4 DNA ligase");
-    await seeText(page, "2 selected, about EUR 143.00");
+    await seeText(page, "2 selected, about €\u00A0143.00");
     await press(page, "button", "Order 2 together");
     await fill(page, "Quantity of T4 DNA ligase", "2");
-    await seeText(page, "EUR 217.00");
+    await seeText(page, "€\u00A0217.00");
     await checkPage(opened, "order-dialog");
     await press(page, "button", "Request");
     await seeText(page, "Requested 2 products.");

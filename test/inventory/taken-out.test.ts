@@ -156,3 +156,46 @@ test("the history says what happened", async () => {
     expect.stringContaining("took Told out"),
   ]);
 });
+
+test("a tube is handed to a person who may use it, and the handing is undone", async () => {
+  lab.clock.set(START);
+  const id = await create(LIST, { name: "Ligase", location: box });
+  await act("alice", id, "take_out");
+  lab.clock.set(START + HOUR);
+  const handed = await act("alice", id, "take_out", { taken_out_by: "carol", due_back: time(30) });
+  expect(handed.status).toBe(200);
+  const holder = { taken_out_by: "carol", taken_out_since: time(1), due_back: time(30) };
+  expect(await read(id)).toMatchObject(holder);
+  const sentences = async () => {
+    const { body } = await lab.send("alice", "GET", "batches/?page_size=2");
+    return JSON.stringify(body.results);
+  };
+  expect(await sentences()).toContain("handed Ligase to Carol Clark");
+  for (const [person, message] of [
+    ["nobody", "taken_out_by: There is no active account nobody."],
+    ["bob", "taken_out_by: Bob Baker may not use this record. Share it with them first."],
+  ]) {
+    const { status, body } = await act("alice", id, "take_out", { taken_out_by: person });
+    expect([status, body.message]).toEqual([400, message]);
+  }
+  // Those who may not use it learn nothing about others.
+  expect((await act("bob", id, "take_out", { taken_out_by: "nobody" })).status).toBe(404);
+  expect((await undo("alice", handed.headers)).status).toBe(200);
+  expect(await read(id)).toMatchObject({ taken_out_by: "alice", taken_out_since: time(0) });
+  await act("carol", id, "take_out");
+  expect(await sentences()).toContain("took Ligase over");
+});
+
+test("a group says after how many days its stock is due back", async () => {
+  lab.clock.set(START);
+  const set = (days: number) => lab.send("admin", "PATCH", "groups/Genomics/", { due_back_days: days });
+  const refused = await set(0);
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    "due_back_days: Give a number from 1 to 365.",
+  ]);
+  expect((await set(7)).status).toBe(200);
+  const id = await create(LIST, { name: "Lent for a week" });
+  await act("carol", id, "take_out");
+  expect(await read(id)).toMatchObject({ due_back: time(7 * 24) });
+});

@@ -9,6 +9,7 @@ import {
   divide,
   type Division,
   type GivenAmount,
+  type Loan,
   MAX_ALIQUOTS,
   refill,
   putBack,
@@ -79,8 +80,9 @@ const THAW = closed({});
 
 const TAKE_OUT = closed({
   due_back: Type.Optional(
-    Type.String({ format: "date-time", description: "When it is due back; in 24 hours by default." }),
+    Type.String({ format: "date-time", description: "By default after `due_back_days` of its group." }),
   ),
+  taken_out_by: optional("Username of a person who may use it and gets it; by default the caller."),
 });
 const PUT_BACK = closed({
   location: optional("Id of another location."),
@@ -153,7 +155,7 @@ function placeOperations(resource: RoutedResource) {
       body: TAKE_OUT,
       run: ({ params, body }, call: Call) =>
         changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
-          takeOut(call.store, writer, item, parseDue(body.due_back), call.actor),
+          takeOut(call.store, writer, item, parseLoan(body), call.actor),
         ),
     }),
     operation("POST /api/v2/:list/:id/put_back/", {
@@ -168,8 +170,10 @@ function placeOperations(resource: RoutedResource) {
   ];
 }
 
-const parseDue = (typed: string | undefined): number | undefined =>
-  typed === undefined ? undefined : Number(KINDS.instant.parse(typed));
+const parseLoan = ({ due_back: due, taken_out_by: holder }: Type.Static<typeof TAKE_OUT>): Loan => ({
+  due: due === undefined ? undefined : Number(KINDS.instant.parse(due)),
+  holder,
+});
 
 /** Changes the stock of a record, and shows the record. */
 const changeItem = (

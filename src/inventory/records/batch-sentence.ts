@@ -144,7 +144,7 @@ class RecordSentence {
       return this.#move(changes, objects, "location");
     if (changes.every(({ resource }) => resource.name === "location") && fields.isSubsetOf(TREE))
       return this.#move(changes, objects, "parent");
-    return describeFields(changes, fields, objects);
+    return describeFields(changes, fields, objects, this.findName);
   }
 
   #move(changes: readonly Change[], objects: string, field: "location" | "parent"): string {
@@ -171,15 +171,23 @@ const recordName = ({ resource, after }: Change): string =>
 const changedNames = (before: object): string[] =>
   Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
 
-/** Taken out and put back by people, and kept for longer. */
-function describeTakenOut(changes: readonly Change[], objects: string): string {
+/** Taken out and put back by people, handed to others, and kept for longer. */
+function describeTakenOut(changes: readonly Change[], objects: string, findName: FindName): string {
   const [{ before, after }] = changes;
   if (after.taken_out_by === null) return `put ${objects} back`;
-  return before!.taken_out_by === undefined ? `changed when ${objects} is due back` : `took ${objects} out`;
+  if (before!.taken_out_by === undefined) return `changed when ${objects} is due back`;
+  if (after.taken_out_by === after.modified_by)
+    return before!.taken_out_by === null ? `took ${objects} out` : `took ${objects} over`;
+  return `handed ${objects} to ${findName("user", after.taken_out_by) ?? "another person"}`;
 }
 
 /** Describes changed fields of records that did not move. */
-function describeFields(changes: readonly Change[], fields: ReadonlySet<string>, objects: string): string {
+function describeFields(
+  changes: readonly Change[],
+  fields: ReadonlySet<string>,
+  objects: string,
+  findName: FindName,
+): string {
   const [{ resource, before, after }] = changes;
   const [field] = fields;
   const isOne = changes.length === 1;
@@ -187,7 +195,7 @@ function describeFields(changes: readonly Change[], fields: ReadonlySet<string>,
     return `made ${objects} ${after.public === 1 ? "public" : "private"}`;
   if (fields.size === 1 && isOne && field === resource.key)
     return `renamed ${String(before![field])} to ${objects}`;
-  if (fields.isSubsetOf(TAKEN_OUT)) return describeTakenOut(changes, objects);
+  if (fields.isSubsetOf(TAKEN_OUT)) return describeTakenOut(changes, objects, findName);
   if (isOne && fields.isSubsetOf(new Set(["amount", "status"])) && before!.amount && after.amount !== null)
     return `changed the amount of ${objects} from ${before!.amount} to ${after.amount}`;
   if (fields.size > MAX_FIELDS) return `changed ${objects}`;

@@ -78,6 +78,8 @@ const COLUMNS = ["full_name", "email", "is_superuser", "is_staff"];
 const OWN_FIELDS = new Set(["full_name", "email", "password", "current_password"]);
 /** Created by the migrations. */
 const SYSTEM_GROUP = 1;
+/** Columns of groups that bodies set, besides the name. */
+const GROUP_COLUMNS = ["description", "members_may", "members_order", "due_back_days"];
 
 /** The row of the account or group that a value in a body names, or an error message. */
 export function resolvePerson(query: Query, kind: Kind, value: Json): number | string {
@@ -349,6 +351,8 @@ export class People {
     const members = values.has("members")
       ? this.readList("user", "members", JSON.parse(String(values.get("members"))) as Json)
       : undefined;
+    const days = Number(values.get("due_back_days") ?? 1);
+    if (days < 1 || days > 365) throw invalidField("due_back_days", "Give a number from 1 to 365.");
     const name = values.get("name");
     if (name !== undefined) this.#refuseTaken("group", String(name), rid ?? -1);
     if (members !== undefined) await this.confirmJoining(rid, members, confirm);
@@ -358,13 +362,11 @@ export class People {
     const batch = this.#write(actor, (writer) => {
       if (rid === undefined) group = this.accounts.addGroup(String(name));
       else if (name !== undefined) this.#renameGroup(group, String(name));
-      for (const column of ["description", "members_may", "members_order"])
+      for (const column of GROUP_COLUMNS)
         if (values.has(column))
           this.#run(`UPDATE user_group SET ${column} = ? WHERE rid = ?`, values.get(column)!, group);
       if (members !== undefined) this.#setMembers(writer, group, members, actor);
-      const changed = ["name", "description", "members_may", "members_order"].filter((field) =>
-        values.has(field),
-      );
+      const changed = ["name", ...GROUP_COLUMNS].filter((field) => values.has(field));
       if (rid !== undefined && changed.length > 0)
         this.accounts.audit.recordGroup(group, "group.change", { changed });
     });

@@ -1,6 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { changeable, deletable, orderable, usable } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
+import { invalidField } from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
 import { isGuarded, type ReadContext, type Resource } from "../model/resource.ts";
 import { compile, selecting } from "../model/sql.ts";
@@ -35,6 +36,23 @@ export const toActor = (query: ReadContext["query"], row: Row): Actor => ({
   ...toGroups(query.all({ text: GROUPS_OF_ACCOUNT, args: [row.rid] })),
   primaryGroup: Number(row.primary_group),
 });
+
+/** An active account that has a right on a record. @throws Problem invalid_request for others */
+export function findHolder(
+  { query, resources }: Pick<ReadContext, "query" | "resources">,
+  { resource, rid }: { resource: Resource; rid: number },
+  right: Right,
+  { field, username }: { field: string; username: string },
+): number {
+  const text =
+    "SELECT rid, username, full_name, is_superuser, primary_group FROM user_account WHERE username = ? AND is_active";
+  const row = query.get({ text, args: [username] });
+  if (!row) throw invalidField(field, `There is no active account ${username}.`);
+  if (hasRight({ query, resources, actor: toActor(query, row) }, resource, rid, right))
+    return Number(row.rid);
+  const name = String(row.full_name || row.username);
+  throw invalidField(field, `${name} may not ${right} this record. Share it with them first.`);
+}
 
 /** A person who has a right that another lacks. */
 export interface PersonToAsk {

@@ -113,7 +113,7 @@ export function addSample(
         return;
       }
       store.statements.run({
-        text: "INSERT INTO user_group (id, name, members_may) SELECT ?, ?, members_may FROM user_group WHERE rid = 1 ON CONFLICT (name) DO NOTHING",
+        text: "INSERT INTO user_group (id, name, members_may, due_back_days) SELECT ?, ?, members_may, due_back_days FROM user_group WHERE rid = 1 ON CONFLICT (name) DO NOTHING",
         args: [store.clock.newId(), body.owned_by as string],
       });
       writer.create(resource, body, actor, id);

@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, compare } from "../model/condition.ts";
-import type { JsonObject } from "../model/field.ts";
+import { DAY, type JsonObject } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -12,7 +12,7 @@ import { readMicroseconds } from "../../platform/clock.ts";
 import { Problem } from "../../problem.ts";
 import { chooseSlots, readSpaces } from "./fill-slots.ts";
 import type { RecordWriter } from "./record-writer.ts";
-import type { Right } from "./rights.ts";
+import { findHolder, type Right } from "./rights.ts";
 import type { Store } from "./store.ts";
 
 /** Consuming, refilling, dividing, thawing, taking out and putting back stock, each within a batch that the caller opens. All throw a Problem. */
@@ -126,35 +126,36 @@ export function thaw(writer: RecordWriter, { resource, rid }: StockItem, actor: 
   writer.use(resource, rid, { freeze_thaw_count: Number(count) + 1 }, actor);
 }
 
-/** Hours after which stock is due back, if nothing else is said. */
-const DUE_AFTER = 24;
-const HOUR = 3_600_000_000;
+/** Who gets stock that is taken out, and until when. */
+export interface Loan {
+  /** Microseconds; without it, after the days that the group of the record gives. */
+  due?: number | undefined;
+  /** Username of a person who may use the record; without it, the actor. */
+  holder?: string | undefined;
+}
 
-/**
- * Takes stock out for the actor, or changes when it is due back (microseconds). Its slot stays reserved. Stock that
- * somebody else has passes to the actor.
- */
+/** Takes stock out, hands it to another person, or changes when it is due back. Its slot stays reserved. */
 export function takeOut(
   store: Store,
   writer: RecordWriter,
-  { resource, rid }: StockItem,
-  due: number | undefined,
+  item: StockItem,
+  { due, holder }: Loan,
   actor: Actor,
 ): void {
+  const { resource, rid } = item;
   writer.require(resource, rid, "use", actor);
-  const { taken_out_by: holder, taken_out_at: since } = writer.current(resource, rid);
+  const { taken_out_by: former, taken_out_at: since, owned_by: group } = writer.current(resource, rid);
   const now = readMicroseconds(store.clock);
   if (due !== undefined && due <= now) throw invalidField("due_back", "Give a time in the future.");
-  writer.use(
-    resource,
-    rid,
-    {
-      taken_out_by: actor.user,
-      taken_out_at: holder === actor.user ? since : now,
-      due_back: due ?? now + DUE_AFTER * HOUR,
-    },
-    actor,
-  );
+  const text = "SELECT due_back_days AS days FROM user_group WHERE rid = ?";
+  const days = Number(store.statements.get({ text, args: [group] })!.days);
+  const { statements: query, resources } = store;
+  const by =
+    holder === undefined
+      ? actor.user
+      : findHolder({ query, resources }, item, "use", { field: "taken_out_by", username: holder });
+  const values = { taken_out_by: by, taken_out_at: former === by ? since : now };
+  writer.use(resource, rid, { ...values, due_back: due ?? now + days * DAY }, actor);
 }
 
 /** Puts stock back into its slot, if it has one, or into the place that the body names. */

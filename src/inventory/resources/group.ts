@@ -1,4 +1,4 @@
-import { computed, flag, type Json, Shape, text, uuid } from "../model/field.ts";
+import { computed, flag, integer, type Json, Shape, text, uuid } from "../model/field.ts";
 import { DETAILS_FORM, SHOWN_IN_HEAD, type Resource, rowNumber } from "../model/resource.ts";
 
 /** All signed-in users may view groups; administrators write them. */
@@ -30,6 +30,10 @@ export const group: Resource = {
       { choices: ["view", "use", "change"], blank: false, write: "optional" },
     ),
     members_order: flag("Whether members may mark orders as ordered.", false),
+    due_back_days: integer("Days after which stock of the group that was taken out is due back: 1 to 365.", {
+      initial: 1,
+      write: "optional",
+    }),
     members: computed("Members. Bodies accept usernames, ids, or objects with either.", {
       shown: "extra",
       write: "optional",

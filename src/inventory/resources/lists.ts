@@ -134,7 +134,7 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     withoutLabels: true,
   },
   views: { title: "Saved views", withoutLabels: true },
-  users: { title: "Users", key: "username", context: ["full_name"] },
+  users: { title: "Users", key: "username", context: ["username"] },
   groups: { title: "Groups" },
   "assays/instrumentruns": { title: "Instrument runs" },
   "stocks/instrumentmodels": { title: "Instrument models" },

@@ -67,6 +67,16 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
   );
 }
 
+const memberChoices = ({ results }: People, group: Group | null) =>
+  results.map(({ username, full_name, primary_group }) => ({
+    value: username,
+    name: full_name === "" ? username : `${full_name} (${username})`,
+    // Nobody leaves their primary group.
+    fixed: primary_group.name === group?.name,
+  }));
+
+const NEW_GROUP = { name: "", description: "", members_may: "use", members_order: false, due_back_days: 1 };
+
 function GroupDialog(props: {
   people: People;
   group: Group | null;
@@ -74,16 +84,18 @@ function GroupDialog(props: {
   onSaved: () => void;
 }) {
   const { people, group, onClose, onSaved } = props;
+  const { name, description, members_may, members_order, due_back_days } = group ?? NEW_GROUP;
   return (
     <FormDialog
       title={group ? `Edit ${groupTitle(group.name)}` : "Add group"}
       submit={group ? "Save" : "Add group"}
       onClose={onClose}
       initial={{
-        name: group?.name ?? "",
-        description: group?.description ?? "",
-        members_may: group?.members_may ?? "use",
-        members_order: group?.members_order ?? false,
+        name,
+        description,
+        members_may,
+        members_order,
+        due_back_days: String(due_back_days),
         members: group ? listMembers(people, group.name) : [],
       }}
       fields={[
@@ -103,20 +115,17 @@ function GroupDialog(props: {
           hint: "Use: take amounts, take out, put back and move.",
         },
         { name: "members_order", label: "Members may order", kind: "checkbox" },
+        { name: "due_back_days", label: "Days until what is taken out is due back", type: "number", min: 1 },
         {
           name: "members",
           label: "Members",
           kind: "checklist",
-          choices: people.results.map(({ username, full_name, primary_group }) => ({
-            value: username,
-            name: full_name === "" ? username : `${username}, ${full_name}`,
-            // Nobody leaves their primary group.
-            fixed: primary_group.name === group?.name,
-          })),
+          choices: memberChoices(people, group),
         },
       ]}
       onSubmit={async (values) => {
-        const body = { ...values, members: withSystemUser(values.name, values.members) };
+        const members = withSystemUser(values.name, values.members);
+        const body = { ...values, due_back_days: Number(values.due_back_days), members };
         await (group
           ? call("PATCH /api/v2/:list/:id/", { params: { list: "groups", id: group.name }, body })
           : call("POST /api/v2/:list/", { params: { list: "groups" }, body }));

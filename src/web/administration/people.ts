@@ -24,6 +24,7 @@ export interface Group extends Named {
   description: string;
   members_may: string;
   members_order: boolean;
+  due_back_days: number;
 }
 
 export type Identity = Answer<"GET /api/admin/identities">["results"][number];

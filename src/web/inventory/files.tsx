@@ -8,6 +8,7 @@ import { Loaded } from "../components/loaded.tsx";
 import { formatSize, Time } from "../format.tsx";
 import { call, callForResponse } from "../request.ts";
 import { readRows } from "./read-list.ts";
+import { Person } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 interface Attachment {
@@ -80,7 +81,7 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
                 <span class="grow anywhere">
                   {file.name}
                   <small>
-                    {formatSize(file.size)}, {file.created_by}, <Time at={file.created} />
+                    {formatSize(file.size)}, <Person username={file.created_by} />, <Time at={file.created} />
                   </small>
                 </span>
                 <LinkButton

@@ -180,7 +180,12 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   return (
     <>
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
-      {"taken_out_by" in after && <p>{after.taken_out_by === null ? "Put back" : "Taken out"}</p>}
+      {after.taken_out_by === null && <p>Put back</p>}
+      {isEmpty(after.taken_out_by) || (
+        <p>
+          Taken out, <PlainValue value={after.taken_out_by} field={of.fields.taken_out_by} /> has it
+        </p>
+      )}
       {names.map((name) => (
         <Replaced
           key={name}

@@ -6,6 +6,7 @@ import { Loaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
 import { callForResponse } from "../request.ts";
 import { deletePart, readParts, readRows } from "./read-list.ts";
+import { Person } from "./record.tsx";
 import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 import { showDone } from "./write-record.ts";
 
@@ -60,7 +61,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                   <p class="lines">{note.content}</p>
                   <div class="row">
                     <small class="grow">
-                      {note.created_by}, <Time at={note.created} />
+                      <Person username={note.created_by} />, <Time at={note.created} />
                     </small>
                     {row.mayChange && (
                       <>

@@ -92,8 +92,7 @@ export function OrderDialog(props: { rows: readonly Ordered[]; onClose: () => vo
                   {row.catalogue_number}
                   {row.order && (
                     <>
-                      {" "}
-                      for <Person username={row.order.owner} />
+                      , for <Person username={row.order.owner} />
                     </>
                   )}
                 </small>

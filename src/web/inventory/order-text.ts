@@ -12,11 +12,16 @@ export interface OrderLine {
   currency: string;
 }
 
-/** `EUR 74.00`; empty without a price. */
-export const formatMoney = (value: number | null, currency: string): string =>
-  value === null ? "" : `${currency} ${value.toLocaleString("en", { minimumFractionDigits: 2 })}`.trim();
+/** `€ 74.00`; empty without a price, and the number alone without a currency. */
+export function formatMoney(value: number | null, currency: string): string {
+  if (value === null) return "";
+  if (currency === "") return value.toLocaleString("en", { minimumFractionDigits: 2 });
+  const money = { style: "currency", currency } as const;
+  // A space that does not break, as in `CHF 74.00`.
+  return value.toLocaleString("en", money).replace(/^([^\d\s]+)\s*(?=\d)/, "$1\u00A0");
+}
 
-/** The sums of all prices, by currency: `EUR 423.00`. Lines without a price are left out. */
+/** The sums of all prices, by currency: `€ 423.00`. Lines without a price are left out. */
 export function formatTotal(lines: readonly OrderLine[]): string {
   const priced = lines.filter(({ price }) => price !== null);
   const sums = Map.groupBy(priced, ({ currency }) => currency);

@@ -17,14 +17,13 @@ import {
   type Declaration,
   declaration,
   isConstant,
-  isInTree,
   LISTS,
   type Reference,
   listSingular,
   formatConstant,
 } from "./declaration.ts";
 import { PathLine } from "./path.tsx";
-import { readName } from "./record.tsx";
+import { nameField, readName } from "./record.tsx";
 import { showDone } from "./write-record.ts";
 import { readList } from "./read-list.ts";
 
@@ -76,7 +75,7 @@ async function searchOnline(to: Reference, words: string, signal: AbortSignal): 
 
 async function read(to: Reference, filter: Record<string, string>, signal: AbortSignal): Promise<Option[]> {
   const { context = [] } = LISTS[to.segment] ?? {};
-  const name = isInTree(to.segment) ? "unique_path" : to.key;
+  const name = nameField(to);
   const free = to.segment === "locations" ? ["free_slots"] : [];
   const fields = ["id", to.key, name, ...context, ...free].join(",");
   const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
@@ -87,7 +86,7 @@ async function read(to: Reference, filter: Record<string, string>, signal: Abort
   );
   return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
-    name: String(record[name] ?? record[to.key]),
+    name: String(record[name] || record[to.key]),
     // The context does not repeat the path.
     context: context
       .flatMap((of) => (record[of] && !record[name]?.includes(record[of]) ? record[of] : []))
@@ -114,7 +113,8 @@ export function Picker({ to, value, name: known, onChoose, creates = false, ...f
   const mayCreate = creates && LISTS[to.segment]?.asked !== undefined && Boolean(useSession());
   useEffect(() => {
     setName(known ?? value);
-    if (value !== "" && known === undefined && to.printed !== "key") void readName(to, value).then(setName);
+    if (value !== "" && known === undefined && (to.printed !== "key" || nameField(to) !== to.key))
+      void readName(to, value).then(setName);
   }, [value, known]);
   const choose = (option: Option): void => {
     setName(option.name);

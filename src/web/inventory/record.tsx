@@ -17,10 +17,12 @@ import {
   type Reference,
   linkedReference,
   titleField,
+  USERS,
   formatChoice,
   formatConstant,
 } from "./declaration.ts";
 import { SkeletonWord, useLoaded } from "../components/loaded.tsx";
+import { formatMoney } from "./order-text.ts";
 import { PathLine } from "./path.tsx";
 import { readFlat, readList, readOne } from "./read-list.ts";
 
@@ -123,10 +125,18 @@ export function findSuffix({ fields }: Pick<Declaration, "fields">, { values }: 
   return reference ? `, ${formatText(suffix)}` : ` ${unitSymbol(formatText(suffix))}`;
 }
 
+/** A price, or an amount in the unit that reads best. */
+const formatNumber = (value: number, suffix: string, field: FieldInfo | undefined): string =>
+  field?.form?.suffix === "currency"
+    ? formatMoney(value, suffix.trim())
+    : formatAmount({ value, unit: suffix });
+
 /** An amount of a record in the unit that reads best, or a value with its suffix. */
 export function formatWithSuffix(of: Pick<Declaration, "fields">, row: Row, name: string): string {
   const [value, suffix] = [row.values[name], findSuffix(of, row, name)];
-  return typeof value === "number" ? formatAmount({ value, unit: suffix }) : formatText(value) + suffix;
+  return typeof value === "number"
+    ? formatNumber(value, suffix, of.fields[name])
+    : formatText(value) + suffix;
 }
 
 /** The readable name of a record: the label if the name is for programs. */
@@ -177,10 +187,14 @@ export const readRecord = async (
 const names = new Map<string, Promise<string>>();
 onWrite(() => names.clear());
 
+/** The field that names the records of a list to people: of places the path, of accounts the full name. */
+export const nameField = ({ segment, key }: Pick<Reference, "segment" | "key">): string =>
+  isInTree(segment) ? "unique_path" : segment === USERS.segment ? "full_name" : key;
+
 /** The name of a record, requested once until something is written; the start of the id where it cannot be viewed. */
 export function readName(to: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
   const { segment } = to;
-  const key = isInTree(segment) ? "unique_path" : to.key;
+  const key = nameField(to);
   const address = `${segment}/${id}`;
   let name = names.get(address);
   if (!name) {
@@ -196,9 +210,7 @@ export function readName(to: Pick<Reference, "segment" | "key">, id: string): Pr
 
 /** The full name of a person, or the username. */
 export const Person = ({ username }: { username: string }) => (
-  <>
-    {useLoaded(username, () => readName({ segment: "users", key: "full_name" }, username)).value || username}
-  </>
+  <>{useLoaded(username, () => readName(USERS, username)).value || username}</>
 );
 
 export const isNamed = (value: RecordValue | undefined): value is NamedReference =>
@@ -405,9 +417,7 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
       </a>
     );
   return (
-    <>
-      {typeof value === "number" ? formatAmount({ value, unit: suffix }) : formatText(value, field) + suffix}
-    </>
+    <>{typeof value === "number" ? formatNumber(value, suffix, field) : formatText(value, field) + suffix}</>
   );
 }
 
@@ -422,6 +432,7 @@ export function PlainValue(props: {
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
   if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? formatText(value))}</>;
+  if (field?.reference?.segment === USERS.segment && value) return <Person username={String(value)} />;
   if (to && id !== null) return <a href={href(pagePath(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{formatText(value, field)}</>;
 }

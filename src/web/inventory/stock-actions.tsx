@@ -1,20 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { Time } from "../format.tsx";
+import { pluralize, Time } from "../format.tsx";
 import { addAmounts, convertibleUnits, formatAmount } from "../../inventory/model/unit.ts";
-import { changeStock } from "../offline/relocation.ts";
+import { changeStock, sendStockChange } from "../offline/relocation.ts";
 import { call, callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
 import { useAmounts } from "./amounts.ts";
 import { MoveDialog } from "./box/move-dialog.tsx";
 import type { Movable } from "./box/slots.ts";
-import { type Declaration } from "./declaration.ts";
+import { type Declaration, USERS } from "./declaration.ts";
+import { Picker } from "./picker.tsx";
 import {
   findSuffix,
   formatText,
@@ -24,7 +26,7 @@ import {
   type RecordValue,
   type Row,
 } from "./record.tsx";
-import { write } from "./write-record.ts";
+import { showDone, write } from "./write-record.ts";
 
 /** What people do with stock: use some, take it out, put it back, move it. */
 
@@ -54,7 +56,7 @@ export function StockActions(props: ActionsProps) {
         <>
           {typeof row.values.amount === "number" && <UseForm key={row.version} {...props} />}
           <div class="actions">
-            <PlaceActions {...props} record={movable(of, row)} from={placeOf(row)} />
+            <PlaceActions {...placeProps(props)} />
           </div>
         </>
       )}
@@ -81,28 +83,141 @@ interface Place {
 interface PlaceProps {
   record: Movable;
   from: Place;
+  /** The group that owns the record, if known: it says when stock is due back. */
+  group?: string | undefined;
   onChanged: () => void;
 }
 
+const placeProps = ({ of, row, onChanged }: ActionsProps): PlaceProps => {
+  const { owned_by: group } = row.values;
+  return {
+    record: movable(of, row),
+    from: placeOf(row),
+    group: isNamed(group) && group.name !== null ? group.name : undefined,
+    onChanged,
+  };
+};
+
 /** Buttons that take a record out, or put it back, and move it, without a network, too. */
 export function PlaceActions({ isOut = false, ...props }: PlaceProps & { isOut?: boolean }) {
-  const { record, from, onChanged } = props;
+  const { record, from, group, onChanged } = props;
+  const [due, setDue] = useState("");
+  const takeOut = (): Promise<void> =>
+    changeStock("take_out", record, dueBack(due), `Took out ${record.name}.`, onChanged);
   return (
     <>
       {isOut ? (
         <PutBack {...props}>Put back</PutBack>
       ) : (
-        <Button
-          icon="log-out"
-          onClick={() => void changeStock("take_out", record, {}, `Took out ${record.name}.`, onChanged)}
-        >
-          Take out
-        </Button>
+        <>
+          <Button icon="log-out" onClick={() => void takeOut()}>
+            Take out
+          </Button>
+          <DueField group={group} value={due} onChange={setDue} />
+        </>
       )}
       <MoveButton {...{ record, from, onChanged }}>Move</MoveButton>
     </>
   );
 }
+
+const DAY = 86_400_000;
+const printDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** The choice of a time as requests take it. @param due days from now or a day; if empty, the usual time */
+function dueBack(due: string): { due_back?: string } {
+  if (due === "") return {};
+  const at = due.includes("-") ? new Date(`${due}T23:59`) : new Date(Date.now() + Number(due) * DAY);
+  return { due_back: at.toISOString() };
+}
+
+/** Asks when stock is due back: after the usual days of its group, others, or on a day. */
+function DueField(props: {
+  group: string | undefined;
+  label?: string;
+  value: string;
+  onChange: (due: string) => void;
+}) {
+  const { group, label, value, onChange } = props;
+  const usual = useLoaded(group ?? null, (signal) =>
+    call("GET /api/v2/:list/:id/", {
+      params: { list: "groups", id: group! },
+      query: { fields: "due_back_days" },
+      signal,
+    }),
+  ).value as { due_back_days?: number } | undefined;
+  const days = usual?.due_back_days;
+  const isDay = value.includes("-");
+  const choices = [...new Set([1, 3, 7, ...(days === undefined ? [] : [days])])]
+    .toSorted((a, b) => a - b)
+    .map((each) => ({ value: each === days ? "" : String(each), name: `for ${pluralize(each, "day")}` }));
+  return (
+    <>
+      <SelectField
+        label={label ?? "Due back"}
+        hideLabel={label === undefined}
+        value={isDay ? "day" : value}
+        choices={[
+          ...(days === undefined ? [{ value: "", name: "as usual" }] : []),
+          ...choices,
+          { value: "day", name: "until a day" },
+        ]}
+        onChange={(chosen) => onChange(chosen === "day" ? printDay(Date.now() + DAY) : chosen)}
+      />
+      {isDay && (
+        <TextField
+          label="Due back on"
+          hideLabel
+          type="date"
+          min={printDay(Date.now())}
+          required
+          value={value}
+          onInput={(day) => day !== "" && onChange(day)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Hands stock to another person, or keeps it longer. */
+function LoanDialog({ record, group, onChanged, isHanded, onClose }: LoanProps) {
+  const [person, setPerson] = useState({ username: "", name: "" });
+  const [due, setDue] = useState("");
+  const form = useSubmission(async () => {
+    const body = { ...dueBack(due), ...(isHanded ? { taken_out_by: person.username } : {}) };
+    const text = isHanded ? `${person.name} has ${record.name}.` : `Kept ${record.name} longer.`;
+    showDone(text, await sendStockChange("take_out", record, body, text), onChanged);
+    onClose();
+    onChanged();
+    return true;
+  });
+  return (
+    <Dialog title={`${isHanded ? "Hand over" : "Keep"} ${record.name}`} onClose={onClose}>
+      <form class="form" onSubmit={form.submit} method="post">
+        <FormError of={form} shown={["taken_out_by"]} />
+        {isHanded && (
+          <Picker
+            label="To"
+            to={USERS}
+            value={person.username}
+            errors={form.fields.taken_out_by}
+            onChoose={(username, name) => setPerson({ username, name })}
+          />
+        )}
+        <DueField group={group} label="Due back" value={due} onChange={setDue} />
+        <div class="actions">
+          <Button look="primary" type="submit" busy={form.busy} disabled={isHanded && person.username === ""}>
+            {isHanded ? "Hand over" : "Keep it"}
+          </Button>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+type LoanProps = PlaceProps & { isHanded: boolean; onClose: () => void };
 
 const PutBack = ({ record, onChanged, children }: PlaceProps & { children: string }) => (
   <Button
@@ -192,11 +307,14 @@ export const DueBack = ({ at }: { at: RecordValue | undefined }) =>
   ) : null;
 
 /** Who has the record since when, and buttons that put it back. */
-function TakenOut({ of, row, onChanged }: ActionsProps) {
+function TakenOut(props: ActionsProps) {
+  const { row, onChanged } = props;
   const { values } = row;
+  const [loan, setLoan] = useState<"hand" | "keep" | null>(null);
   const { location, position, taken_out_by: holder, taken_out_since: since, due_back: due } = values;
   const isOwn = useSession()?.user.username === (isNamed(holder) ? holder.id : undefined);
-  const record = movable(of, row);
+  const shared = placeProps(props);
+  const { record } = shared;
   const release = (): Promise<void> =>
     write(
       () =>
@@ -220,18 +338,17 @@ function TakenOut({ of, row, onChanged }: ActionsProps) {
         </p>
       </div>
       <div class="actions">
-        <PutBack record={record} from={placeOf(row)} onChanged={onChanged}>
-          {`Put back${position ? ` in ${String(position)}` : ""}`}
-        </PutBack>
-        <MoveButton record={record} from={placeOf(row)} onChanged={onChanged}>
-          Put elsewhere
-        </MoveButton>
+        <PutBack {...shared}>{`Put back${position ? ` in ${String(position)}` : ""}`}</PutBack>
+        <MoveButton {...shared}>Put elsewhere</MoveButton>
+        <Button onClick={() => setLoan("hand")}>Hand over</Button>
         {isNamed(location) && location.name !== null && (
           <Button look="quiet" onClick={() => void release()}>
             Release the slot
           </Button>
         )}
-        {!isOwn && (
+        {isOwn ? (
+          <Button onClick={() => setLoan("keep")}>Keep longer</Button>
+        ) : (
           <Button
             onClick={() => void changeStock("take_out", record, {}, `You have ${record.name}.`, onChanged)}
           >
@@ -239,6 +356,7 @@ function TakenOut({ of, row, onChanged }: ActionsProps) {
           </Button>
         )}
       </div>
+      {loan && <LoanDialog {...shared} isHanded={loan === "hand"} onClose={() => setLoan(null)} />}
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { useSession } from "../session.ts";
 import { type Declaration, declaration, listTitle, pagePath } from "./declaration.ts";
 import { OrderDialog, ReceiveDialog } from "./order-dialogs.tsx";
 import { formatMoney } from "./order-text.ts";
-import { ExpiryTag, formatWithSuffix, readPage, type Row, State } from "./record.tsx";
+import { ExpiryTag, formatWithSuffix, Person, readPage, type Row, State } from "./record.tsx";
 
 /** How much is left of a product or of a record, and what is done about it. */
 
@@ -82,7 +82,7 @@ export function OrderStep({ of: { order } }: { of: Pick<StockLeft, "order"> }) {
     <>
       Requested
       <small>
-        {owner}, {formatDay(created)}
+        <Person username={owner} />, {formatDay(created)}
       </small>
     </>
   ) : (

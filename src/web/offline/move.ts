@@ -20,7 +20,7 @@ export interface StockChange {
   kind: "stock";
   action: "consume" | "take_out" | "put_back";
   records: readonly [Movable];
-  body: { amount?: number; unit?: string };
+  body: { amount?: number; unit?: string; due_back?: string; taken_out_by?: string };
   /** Words for it, such as `Take out`. */
   text: string;
 }

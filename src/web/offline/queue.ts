@@ -239,7 +239,10 @@ async function sendStockChange(change: StockChange, key: string, send: SendReque
  * lost.
  */
 async function compareWithNow(move: Move, send: SendRequest): Promise<Outcome> {
-  const query = { fields: "version,location,location__unique_path,position,modified_by", ...FLAT };
+  const query = {
+    fields: "version,location,location__unique_path,position,modified_by,modified_by__full_name",
+    ...FLAT,
+  };
   const found: Answer["body"][] = [];
   for (const { segment, id } of move.records) {
     const answer = await callWith(send)("GET /api/v2/:list/:id/", { params: { list: segment, id }, query });
@@ -254,9 +257,9 @@ async function compareWithNow(move: Move, send: SendRequest): Promise<Outcome> {
     0,
     found.findIndex(({ version }, i) => version !== move.records[i].version),
   );
-  const { location__unique_path: path, position, modified_by: by } = found[changed];
+  const { location__unique_path: path, position, modified_by, modified_by__full_name: name } = found[changed];
   const where = [path ?? "no location", position].filter(Boolean).join(", ");
-  const message = `${String(by)} has changed ${move.records[changed].name}. It is now in ${where}.`;
+  const message = `${String(name || modified_by)} has changed ${move.records[changed].name}. It is now in ${where}.`;
   return { conflict: { status: 412, message, versions } };
 }
 

@@ -94,14 +94,13 @@ export async function moveToSlot(box: Slots, record: Stored, slot: Slot, onDone:
   return announceMove(exchange, `Exchanged ${record.name} and ${other.name}.`, onDone);
 }
 
-/** Uses stock, takes it out or puts it back; shows the outcome, with Undo. `text`: what is done then. */
-export function changeStock(
+/** Uses stock, takes it out or puts it back. `text`: what is done then. @returns null if it waits @throws ApiError */
+export function sendStockChange(
   action: StockChange["action"],
   record: Movable,
   body: StockChange["body"],
   text: string,
-  onDone: () => void,
-): Promise<void> {
+): Promise<Response | null> {
   const { segment, id, name, version } = record;
   const change: StockChange = {
     kind: "stock",
@@ -110,14 +109,18 @@ export function changeStock(
     body,
     text,
   };
-  const sending = sendOrWait(change, async () => {
+  return sendOrWait(change, async () => {
     const response = await requestStockChange(change, crypto.randomUUID(), callForResponse);
     const versions = readVersions((await response.clone().json()) as Answer["body"], change);
     await keepMove(withVersions(change, versions));
     return response;
   });
-  return announceMove(sending, text, onDone);
 }
+
+/** Changes stock and shows the outcome, with Undo. */
+export const changeStock = (
+  ...[action, record, body, text, onDone]: [...Parameters<typeof sendStockChange>, onDone: () => void]
+): Promise<void> => announceMove(sendStockChange(action, record, body, text), text, onDone);
 
 /** Reports the outcome of a move; the box may have changed even after a failure. */
 const announceMove = (moving: Promise<Response | null>, done: string, onDone: () => void): Promise<void> =>

@@ -315,8 +315,10 @@ function References({ of, row }: { of: Declaration; row: Row }) {
   const found = useLoaded(path, (signal) =>
     call("GET /api/v2/:list/:id/references/", { params: { list: of.name, id: row.id }, signal }),
   );
-  // The lineage shows the aliquots.
-  const shown = found.value?.results.filter(({ field }) => field !== "aliquot_of") ?? [];
+  // The lineage shows the aliquots, and the stock of a product its tubes.
+  const isElsewhere = ({ field, segment }: { field: string | null; segment: string }): boolean =>
+    field === "aliquot_of" || (field === "product" && segment === "stocks/consumables");
+  const shown = found.value?.results.filter((each) => !isElsewhere(each)) ?? [];
   if (shown.length === 0) return null;
   return (
     <Card title="Referenced by" count={shown.reduce((sum, { total }) => sum + total, 0)}>

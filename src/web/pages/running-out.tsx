@@ -18,6 +18,7 @@ import {
   ReceiveDialog,
 } from "../inventory/order-dialogs.tsx";
 import { formatMoney, formatTotal, type OrderLine, toOrderCsv } from "../inventory/order-text.ts";
+import { Person } from "../inventory/record.tsx";
 import { readList } from "../inventory/read-list.ts";
 import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/stock-left.tsx";
 import { definePage, useQuery } from "../page.tsx";
@@ -396,7 +397,7 @@ const ORDER_COLUMNS: readonly Column<Order>[] = [
     title: "Requested",
     cell: ({ owner, created }) => (
       <>
-        {owner}, {formatDay(created)}
+        <Person username={owner} />, {formatDay(created)}
       </>
     ),
   },
@@ -406,7 +407,12 @@ const ORDER_COLUMNS: readonly Column<Order>[] = [
 const RECEIVED_COLUMN: Column<Order> = {
   name: "received",
   title: "Received",
-  cell: ({ received, received_by }) => received && `${formatDay(received)}, ${received_by ?? ""}`,
+  cell: ({ received, received_by }) =>
+    received && (
+      <>
+        {formatDay(received)}, {received_by && <Person username={received_by} />}
+      </>
+    ),
 };
 
 export const runningOutPage = definePage({

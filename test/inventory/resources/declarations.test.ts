@@ -123,6 +123,7 @@ test("references reach only id, username and full name of an account", () => {
     "description",
     "members_may",
     "members_order",
+    "due_back_days",
   ]);
 });
 
