@@ -5,7 +5,8 @@ import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { makeNouns } from "../model/schema.ts";
 import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
-import { groupTitle } from "../../platform/words.ts";
+import { groupTitle, pluralize } from "../../platform/words.ts";
+import { LISTS, listSingular, listTitle } from "../resources/lists.ts";
 import { hasPosition } from "../resources/position.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./batch-audit.ts";
@@ -49,11 +50,15 @@ const TREE = new Set(["parent", "place", "equipment"]);
 const TAKEN_OUT = new Set(["taken_out", "taken_out_by", "taken_out_at", "due_back"]);
 const MAX_FIELDS = 3;
 
-/** `9 consumables`, `1 piece of equipment`. */
-function printCount({ name }: { name: string }, count: number): string {
-  const noun = name === "equipment" ? "piece" : name.replaceAll("_", " ");
-  const many = name === "equipment" ? "pieces" : makeNouns({ name }).many;
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : many}${name === "equipment" ? " of equipment" : ""}`;
+/** `9 consumables`, `1 piece of equipment`, with the nouns of pages. */
+function printCount(of: { name: string; segment?: string | null }, count: number): string {
+  const { name } = of;
+  const segment = of.segment ?? "";
+  if (name === "equipment") return `${pluralize(count, "piece")} of equipment`;
+  const noun = name.replaceAll("_", " ");
+  return segment in LISTS
+    ? pluralize(count, listSingular(segment), listTitle(segment).toLowerCase())
+    : pluralize(count, noun, makeNouns({ name }).many);
 }
 
 /** The action of a batch, as read after the name of its author: `moved 9 consumables to Box 1`. */
@@ -95,7 +100,8 @@ class RecordSentence {
         resource.name === "stocktake" && before?.state === "OPEN" && after.state === "APPLIED",
     );
     if (applied) return this.#applied(applied);
-    if (kind === "sample")
+    // A new installation gets units and fields, without records.
+    if (kind === "sample" && this.#of("create").some(({ resource }) => resource.name === "location"))
       return `loaded the sample data, ${printCount({ name: "record" }, this.#total("create"))}`;
     return this.#aliquots() ?? LIST.format(OPERATIONS.flatMap((op) => this.#phrase(op) ?? []));
   }

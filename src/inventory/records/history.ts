@@ -182,6 +182,8 @@ export class History {
       ...(actor.superuser ? [] : [this.#visibleChanges(actor)]),
     ]);
     const where = join("and", [
+      // The migrations' own records have no time.
+      clause("b.at > 0"),
       ...(user === undefined ? [] : [clause("u.username = ?", [user])]),
       ...(kind === undefined ? [] : [clause("b.kind = ?", [kind])]),
       ...(since === undefined ? [] : [clause("b.at >= ?", [since])]),

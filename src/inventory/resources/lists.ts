@@ -66,8 +66,7 @@ export const LISTS: Readonly<Record<string, ListInWords>> = {
     inside: { places: "place" },
   },
   places: {
-    title: "Places",
-    one: "room",
+    title: "Rooms",
     model: "stocks.place",
     section: "Locations",
     icon: "map-pin",
