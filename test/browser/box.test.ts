@@ -199,6 +199,27 @@ browserTest("moves nine tubes from the front of a freezer to another box, and un
   expect(await page.$("[role=gridcell][aria-label^='A9, free']")).toBeNull();
 });
 
+browserTest("moves nine tubes by tapping on a phone, and undoes that", async () => {
+  await using opened = await openPage("/inventory/storage", { signedIn: true, width: 360 });
+  const { page } = opened;
+  await press(page, "button", "Contents of A 101");
+  await press(page, "link", "Freezer -20 Enzymes");
+  await (await page.waitForSelector("a.bx[aria-label^='Box oligos 1,']"))!.click();
+  await Promise.all([page.waitForNavigation(), press(page, "link", "Open box")]);
+  await press(page, "button", "Select several");
+  for (let i = 1; i <= 9; i++) await (await cell(page, `B${i},`))!.click();
+  await press(page, "button", "Move 9 tubes");
+  await choose(page, "Location", "Box oligos 2");
+  await page.waitForSelector(".box-picture .here");
+  await press(page, "button", "Move");
+  await seeText(page, "Moved 9 tubes to Box oligos 2 A1 to A9.");
+  await cell(page, "B9, free");
+  await press(page, "button", "Undo");
+  await cell(page, "B9, ACTB reverse");
+  const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect([inner, opened.faults]).toEqual([outer, []]);
+});
+
 browserTest("opens a box at the slot of a tube, which is used from there", async () => {
   await using opened = await openPage(`${BOX}?at=B9`, { signedIn: true });
   const { page } = opened;

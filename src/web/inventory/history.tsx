@@ -176,7 +176,9 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   const location = storedIn(of);
   const place = location === undefined ? [] : [location, of.fields[location].form!.suffix!];
   const isMove = place.some((name) => name in after);
-  const names = Object.keys(after).filter((name) => isSetByPeople(of, name) && !place.includes(name));
+  const names = Object.keys(after).filter(
+    (name) => isSetByPeople(of, name) && of.fields[name]?.write !== "never" && !place.includes(name),
+  );
   return (
     <>
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}

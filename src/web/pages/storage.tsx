@@ -15,7 +15,6 @@ import {
   LISTS,
   newPagePath,
   pagePath,
-  listSingular,
   listTitle,
   referenceTo,
 } from "../inventory/declaration.ts";
@@ -204,7 +203,7 @@ function Place({ branch, onChanged }: { branch: Branch; onChanged: () => void })
               <Icon name={placeIcon(here)} /> {here.name}
             </h2>
             <small>
-              <PathLine path={where.join(" › ") || listSingular(here.segment)} />
+              <PathLine path={where.join(" › ") || (here.segment === "places" ? "Room" : "Without a room")} />
               {boxes > 0 && `, ${pluralize(boxes, "box", "boxes")}`}
             </small>
           </div>

@@ -46,7 +46,8 @@ export function Box({ id, head, foot }: BoxProps) {
 
 function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; reload: () => void }) {
   const mayMove = useMayMove(box);
-  const { selected, marked, select, mark } = useSelectedSlots(box);
+  const selection = useSelectedSlots(box);
+  const { selected, marked, select, mark } = selection;
   const [latest, setLatest] = useState<string | null>(null);
   const [adding, setAdding] = useState<string | null>(null);
   const [isScanning, setScanning] = useState(false);
@@ -83,7 +84,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
           onStop={() => setScanning(false)}
         />
       )}
-      <div class={slot ? "with-panel" : ""}>
+      <div class={slot || several.length > 1 ? "with-panel" : ""}>
         <Card
           title="Contents"
           bare={view === "list"}
@@ -94,7 +95,7 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
               <ViewChoice view={view} onChoose={setView} />
             </>
           }
-          foot={view === "grid" && <Legend box={box} mayMove={mayMove} />}
+          foot={view === "grid" && <Legend box={box} mayMove={mayMove} {...selection} />}
         >
           {view === "grid" ? (
             <BoxGrid
@@ -153,20 +154,27 @@ function useSelectedSlots(box: Slots) {
     query.get("at") ?? box.slots.find(({ record }) => record !== null)?.position ?? null,
   );
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [isMarking, setMarking] = useState(false);
+  const start = (position: string | null, marking: boolean): void => {
+    setSelected(position);
+    setMarked(new Set());
+    setMarking(marking);
+  };
+  /** Adds the slots from the selected one to another, or adds or removes one slot. */
+  const mark = (position: string, how: "range" | "toggle"): void => {
+    const before = marked.size === 0 && selected !== null ? new Set([selected]) : marked;
+    const range = how === "range" && selected !== null ? rectangle(box, selected, position) : undefined;
+    setMarked(range ? new Set(range) : before.symmetricDifference(new Set([position])));
+  };
   return {
     selected,
     marked,
-    select: (position: string | null): void => {
-      setSelected(position);
-      setMarked(new Set());
-    },
-    /** Adds the slots from the selected one to another, or adds or removes one slot. */
-    mark: (position: string, how: "range" | "toggle"): void => {
-      if (selected === null) return setMarked(new Set([position]));
-      const before = marked.size === 0 ? new Set([selected]) : marked;
-      const range = how === "range" ? rectangle(box, selected, position) : undefined;
-      setMarked(range ? new Set(range) : before.symmetricDifference(new Set([position])));
-    },
+    mark,
+    select: (position: string | null): void =>
+      isMarking && position !== null ? mark(position, "toggle") : start(position, false),
+    /** For fingers, which have no Shift and Ctrl: each tap adds or removes a slot. */
+    isMarking,
+    onMarking: (on: boolean): void => start(null, on),
   };
 }
 
@@ -239,29 +247,40 @@ const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "l
   </div>
 );
 
-const isShown = ({ slots }: Slots, test: (slot: Slots["slots"][number]) => boolean): boolean =>
-  slots.some(test);
+/** Marks that few boxes have. */
+const RARE: readonly [name: string, words: string, test: (slot: Slots["slots"][number]) => boolean][] = [
+  ["out", "taken out", ({ record }) => record !== null && findStockState(record) === "out"],
+  ["other", "other status", ({ record }) => record !== null && findStockState(record) === "other"],
+  ["other", "hidden from you", ({ free, record }) => !free && record === null],
+  ["waits", "waits to be sent", ({ record }) => record?.waits === true],
+];
 
-const Legend = ({ box, mayMove }: { box: Slots; mayMove: boolean }) => (
+const Legend = (props: {
+  box: Slots;
+  mayMove: boolean;
+  isMarking: boolean;
+  onMarking: (on: boolean) => void;
+}) => (
   <div class="row between">
     <ul class="row">
       <li class="state state-ok">available</li>
       <li class="state state-low">low</li>
       <li class="state state-empty">empty</li>
       <li class="state state-expired">expired</li>
-      {isShown(box, ({ record }) => record !== null && findStockState(record) === "other") && (
-        <li class="state state-other">other status</li>
-      )}
-      {isShown(box, ({ free, record }) => !free && record === null) && (
-        <li class="state state-other">hidden from you</li>
-      )}
-      {isShown(box, ({ record }) => record?.waits === true) && (
-        <li class="state state-waits">waits to be sent</li>
-      )}
+      {RARE.filter(([, , test]) => props.box.slots.some(test)).map(([name, words]) => (
+        <li key={words} class={`state state-${name}`}>
+          {words}
+        </li>
+      ))}
     </ul>
+    {props.mayMove && (
+      <Button small aria-pressed={props.isMarking} onClick={() => props.onMarking(!props.isMarking)}>
+        Select several
+      </Button>
+    )}
     <span class="muted screen pointer-only">
       Arrow keys move, Enter opens.
-      {mayMove && " M picks a tube up, Enter puts it down; or drag it. Shift selects several."}
+      {props.mayMove && " M picks a tube up, Enter puts it down; or drag it. Shift selects several."}
     </span>
   </div>
 );
