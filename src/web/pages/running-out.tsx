@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { RunningOut, StockLeft } from "../../inventory/api/route-orders.ts";
 import { href } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { Button } from "../components/button.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -135,11 +135,7 @@ function Shortages({ of, onDone }: { of: RunningOut; onDone: () => void }) {
   if (of.total === 0)
     return (
       <Empty title="Nothing is running out">
-        <p>Set a minimum on products and tubes to see them here in time.</p>
-        <div class="actions">
-          <LinkButton href={href(pagePath("stocks/products"))}>Products</LinkButton>
-          <LinkButton href={href(pagePath("stocks/consumables"))}>Consumables</LinkButton>
-        </div>
+        <a href={href(pagePath("stocks/products"))}>Set a minimum on products</a> to see them here in time.
       </Empty>
     );
   const chips = STATES.filter((name) => of.counts[name] > 0).map(
