@@ -155,6 +155,7 @@ const RULES: Record<string, Rule> = {
   "src/web/inventory": {
     files: [
       "src/web",
+      "src/inventory/model/grid.ts",
       "src/inventory/model/name-pattern.ts",
       "src/inventory/model/unit.ts",
       "src/inventory/resources/lists.ts",

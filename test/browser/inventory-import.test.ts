@@ -36,6 +36,8 @@ browserTest(
       await seeText(page, "19 new");
       await seeText(page, "1 needs a look");
       await seeText(page, "February 2027 has 28 days.");
+      // The picture of the box: one row has no place.
+      await page.waitForSelector("svg[aria-label='Box 1: 19 new']");
       await checkPage(opened, "inventory-import-check");
       // A wrong cell is corrected by an offer, another one by typing.
       await press(page, "button", "Use Box 1");
@@ -52,10 +54,12 @@ browserTest(
       await seeText(page, "Same name and catalogue number as anti-MDM2 SMP14");
       await press(page, "button", "Change existing");
       await seeText(page, "1 changes an existing record");
+      await page.waitForSelector("svg[aria-label='Box 1: 19 new, 1 changed']");
       expect(await page.$eval(".same-as", (detail) => detail.textContent)).toContain("Lot: J2214 K0415");
       await checkPage(opened, "inventory-import-change");
       await press(page, "button", "Import 20 records");
       await seeText(page, "19 added, 1 changed, 0 unchanged");
+      await seeText(page, "Added 19");
       await checkPage(opened, "inventory-import-done");
       const lots = (): Promise<string[]> =>
         page.evaluate(async () => {

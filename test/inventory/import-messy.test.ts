@@ -295,3 +295,25 @@ test.each(["", "mapping=no", "mapping=[]", 'mapping={"a":1}'])(
     ]);
   },
 );
+
+test("says which slots of boxes the rows take, and which rows have errors there", async () => {
+  const rows = ["a,Box 1,a01", "b,Box 1,A2", "c,Box 1,A2", "d,Nowhere,A3", "e,Box 1,", "f,Tray / New,A1"];
+  const { report } = await send(`${IMPORT}?dry_run=1&partial=1`, table("name,location,position", ...rows));
+  expect(report.boxes).toEqual([
+    { id: expect.any(String), name: "Box 1", slots: { A1: "created", A2: "waiting" } },
+  ]);
+  // A box that the caller may not view is not described.
+  const hidden = { label: "Hidden", grid_rows: 1, grid_columns: 1, public: false };
+  const { body: box } = await lab.send("bob", "POST", "locations/", hidden);
+  const byId = await send(`${IMPORT}?dry_run=1`, table("name,location,position", `x,${String(box.id)},A1`));
+  expect([byId.report.boxes, byId.report.waiting, byId.report.created]).toEqual([[], 0, 0]);
+  const done = await send(`${IMPORT}?partial=1`, table("name,location,position", ...rows));
+  expect([done.report.boxes, done.report.preview.map(({ row, outcome }) => [row, outcome])]).toEqual([
+    undefined,
+    expect.arrayContaining([
+      [2, "created"],
+      [4, "waiting"],
+      [5, "waiting"],
+    ]),
+  ]);
+});

@@ -135,6 +135,16 @@ export const REPORT = Type.Object(
       examples: [[]],
       description: "The first 100 existing records that are changed.",
     }),
+    boxes: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          slots: Type.Record(Type.String(), Type.Enum(OUTCOMES)),
+        }),
+        { description: "Of a dry run: boxes, and the outcomes of rows by the positions that they name." },
+      ),
+    ),
     preview: Type.Array(PREVIEWED_ROW, {
       examples: [[]],
       description: "The first rows of each outcome, those to look at first; not of archives.",

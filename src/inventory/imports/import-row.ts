@@ -15,6 +15,7 @@ import type { Effect, ImportReport, Match, PreviewedRow } from "./import-report.
 import { type Errors, isAmount, type Misread, readCells } from "./read-cells.ts";
 import { namesAnnotation } from "../model/annotation-filter.ts";
 import { findAnnotation } from "../model/annotation-type.ts";
+import { normalPosition } from "../model/grid.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
@@ -140,6 +141,15 @@ export class RowImporter {
       ),
       similar: rid === undefined ? null : describeSimilar(this.target, rid, cells),
     };
+  }
+
+  /** The slot that a row names; undefined if it names none. */
+  findSlot(given: readonly Cell[]): { box: string; position: string } | undefined {
+    const cells = this.#collectCells(given);
+    const [place, position] = [readText(cells, "location"), normalPosition(readText(cells, "position"))];
+    if (!hasPosition(this.target.resource) || place === "" || position === "") return undefined;
+    const located = this.named.paths.locate(place);
+    return "error" in located ? undefined : { box: located.value, position };
   }
 
   /** The records that the file moves to other positions. */

@@ -14,6 +14,7 @@ import {
 } from "./import-mapping.ts";
 import type { ImportOptions, ImportReport, Match, PreviewedRow } from "./import-report.ts";
 import { matchedFields, RowImporter } from "./import-row.ts";
+import { RowSlots } from "./row-slots.ts";
 import type { ImportTarget } from "./named-values.ts";
 import { isAmount, Survey } from "./read-cells.ts";
 import { describeRemembered, recallMapping } from "./remembered-mapping.ts";
@@ -155,6 +156,7 @@ class ImportRun {
   readonly #waiting = new Set<number>();
   readonly #preview = new Preview();
   readonly #left = new PackedTable();
+  readonly #slots = new RowSlots();
   #changes = new ChangeList(false);
 
   constructor(
@@ -178,6 +180,7 @@ class ImportRun {
     if (partial) report.waiting = this.#waiting.size;
     report.changes = this.#changes.shown;
     report.preview = this.#preview.rows;
+    if (dryRun) report.boxes = this.#slots.describe(this.target.store, this.target.actor);
     const listed = listsWaiting ? this.#left : this.#changes.table;
     listed.end();
     return { report, table: listed.pieces };
@@ -243,6 +246,8 @@ class ImportRun {
         if (this.target.options.listsWaiting)
           this.#left.add([...this.table.headers.map((_, i) => row.cells[i] ?? ""), messages.join(" ")]);
       }
+      const slot = importer instanceof RowImporter && importer.findSlot(row.cells);
+      if (slot) this.#slots.add(slot, outcome);
       if (importer instanceof RowImporter && this.#preview.takes(outcome, row.number, importer.similar))
         this.#preview.add(importer.show(row, outcome, this.table.headers.length));
     }

@@ -7,7 +7,8 @@ import { withErrorToast } from "../components/toast.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { type Declaration, hasLabels, pagePath } from "./declaration.ts";
 import { ImportReport } from "./import-report.tsx";
-import { cancelImport, type ImportStatus, type Report } from "./import-run.ts";
+import { RowsCard } from "./import-rows.tsx";
+import { cancelImport, type ImportOptions, type ImportStatus, type Report } from "./import-run.ts";
 import { showBatch, undo } from "./write-record.ts";
 
 export function ImportProgress({ status }: { status: ImportStatus | undefined }) {
@@ -31,11 +32,12 @@ export function ImportProgress({ status }: { status: ImportStatus | undefined })
 export function ImportResult(props: {
   of: Declaration;
   status: ImportStatus;
+  options: ImportOptions;
   onDownload: (() => Promise<void>) | null;
   /** True if the import was started here, and not found by its address. */
   isNew: boolean;
 }) {
-  const { of, status, isNew, onDownload } = props;
+  const { of, status, options, isNew, onDownload } = props;
   const { report, state, message } = status;
   const [isUndone, setUndone] = useState(false);
   useEffect(() => {
@@ -55,29 +57,32 @@ export function ImportResult(props: {
   const { created, waiting, batch } = report;
   const labels = { created__gte: status.created, created__lte: status.ended, created_by: status.user };
   return (
-    <Card title={isUndone ? "Import undone" : "Imported"}>
-      <p>{describeOutcome(report)}</p>
-      <div class="actions">
-        <LinkButton look="primary" href={href(pagePath(of.name), { ordering: "-modified" })}>
-          Show records
-        </LinkButton>
-        {created > 0 && hasLabels(of) && (
-          <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, ...labels })}>
-            Print labels
+    <>
+      <Card title={isUndone ? "Import undone" : "Imported"}>
+        <p>{describeOutcome(report)}</p>
+        <div class="actions">
+          <LinkButton look="primary" href={href(pagePath(of.name), { ordering: "-modified" })}>
+            Show records
           </LinkButton>
-        )}
-        {waiting > 0 && onDownload && (
-          <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
-            Download {pluralize(waiting, "row")} left for later
-          </Button>
-        )}
-        {batch !== null && !isUndone && (
-          <Button icon="undo-2" onClick={() => void undo(batch, () => setUndone(true))}>
-            Undo
-          </Button>
-        )}
-      </div>
-    </Card>
+          {created > 0 && hasLabels(of) && (
+            <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, ...labels })}>
+              Print labels
+            </LinkButton>
+          )}
+          {waiting > 0 && onDownload && (
+            <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
+              Download {pluralize(waiting, "row")} left for later
+            </Button>
+          )}
+          {batch !== null && !isUndone && (
+            <Button icon="undo-2" onClick={() => void undo(batch, () => setUndone(true))}>
+              Undo
+            </Button>
+          )}
+        </div>
+      </Card>
+      {!report.archive && !isUndone && <RowsCard of={of} report={report} options={options} />}
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { normalPosition } from "../../inventory/model/grid.ts";
 import { formatAmount } from "../../inventory/model/unit.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
@@ -83,22 +84,27 @@ const Total = (props: { outcome: Row["outcome"]; count: number; words: string })
   </li>
 );
 
+/** Icon, and the words before and after the import. */
 const OUTCOMES = {
-  waiting: ["triangle-alert", "Needs a look"],
-  updated: ["pencil", "Change"],
-  created: ["plus", "New"],
-  unchanged: ["check", "Unchanged"],
-  skipped: ["minus", "Skip"],
+  waiting: ["triangle-alert", "Needs a look", "Left"],
+  updated: ["pencil", "Changes", "Changed"],
+  created: ["plus", "New", "Added"],
+  unchanged: ["check", "Unchanged", "Unchanged"],
+  skipped: ["minus", "Skip", "Skipped"],
 } as const;
+const describeOutcome = (outcome: Row["outcome"], { dry_run }: Report): string =>
+  OUTCOMES[outcome][dry_run ? 1 : 2];
 /** Rows before "Show more", and columns of values. */
 const FIRST_ROWS = 20;
 const MAX_COLUMNS = 6;
+/** Outcomes of which the rows can be shown alone. */
+const FILTERED = ["waiting", "updated", "created"] as const;
 
-/** The rows, those to look at first. */
-export function RowsCard(props: CheckProps) {
+/** The rows, those to look at first. After the import they say what became of each. */
+export function RowsCard(props: Omit<CheckProps, "file">) {
   const { report, options, onChange } = props;
   const [shown, setShown] = useState("all");
-  const { preview, waiting, updated, created, rows } = report;
+  const { preview, rows } = report;
   const decide = (row: number, decision: RowDecisions[string] | null): void => {
     const { [row]: _, ...others } = options.rows;
     onChange?.({ rows: decision ? { ...others, [row]: decision } : others });
@@ -116,9 +122,10 @@ export function RowsCard(props: CheckProps) {
           onChange={setShown}
           choices={[
             ["all", `All ${formatCount(rows)}`],
-            ["waiting", `Needs a look ${formatCount(waiting)}`],
-            ["updated", `Changes ${formatCount(updated)}`],
-            ["created", `New ${formatCount(created)}`],
+            ...FILTERED.map(
+              (outcome) =>
+                [outcome, `${describeOutcome(outcome, report)} ${formatCount(report[outcome])}`] as const,
+            ),
           ]}
         />
       }
@@ -150,7 +157,7 @@ export function RowsCard(props: CheckProps) {
 
 type Decide = (row: number, decision: RowDecisions[string] | null) => void;
 
-function rowColumns(props: CheckProps, decide: Decide): Column<Row>[] {
+function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row>[] {
   const { of, report, options, onChange } = props;
   const title = titleField(of);
   const shown = report.columns.filter(
@@ -186,7 +193,7 @@ function rowColumns(props: CheckProps, decide: Decide): Column<Row>[] {
       cell: ({ outcome }) => (
         <span class={`outcome outcome-${outcome}`}>
           <Icon name={OUTCOMES[outcome][0]} />
-          {OUTCOMES[outcome][1]}
+          {describeOutcome(outcome, report)}
         </span>
       ),
     },
@@ -254,7 +261,7 @@ function CheckedCell(props: {
 }
 
 const findSlot = ({ values }: Row, field: FieldInfo | undefined): string =>
-  field?.form?.suffix === "position" ? String(values.position ?? "") : "";
+  field?.form?.suffix === "position" ? normalPosition(String(values.position ?? "")) : "";
 
 const ReadValue = ({ shown, text, slot }: { shown: string; text: string; slot: string }) => (
   <>
@@ -277,7 +284,7 @@ function showValue({ values }: Row, name: string, field: FieldInfo | undefined):
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
 /** The errors of a row with what may be done, or the existing record that it is about. */
-function showDetail(props: CheckProps & { row: Row; decide: Decide }) {
+function showDetail(props: Omit<CheckProps, "file"> & { row: Row; decide: Decide }) {
   const { of, report, row, options, onChange, decide } = props;
   const errors = report.errors.filter((error) => error.row === row.row);
   const change = report.changes.find((changed) => changed.row === row.row);

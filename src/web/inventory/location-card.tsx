@@ -73,5 +73,7 @@ function TreeCard({ of, row }: Pick<LocationCardProps, "of" | "row">) {
 /** The slots of a box: taken, free, and that of the record. */
 function BoxPicture({ location, slot }: { location: string; slot: string }) {
   const { value } = useLoaded(`${location} ${slot}`, (signal) => readSlots(location, signal));
-  return value ? <SlotMap box={value} here={[slot]} label={`Slot ${slot} of ${value.slots.length}`} /> : null;
+  return value ? (
+    <SlotMap box={value} marks={{ [slot]: "here" }} label={`Slot ${slot} of ${value.slots.length}`} />
+  ) : null;
 }

@@ -10,6 +10,7 @@ import { withErrorToast } from "../components/toast.tsx";
 import { download } from "../download.ts";
 import { pluralize, formatCount } from "../format.tsx";
 import { type CheckProps, ColumnsCard } from "../inventory/import-columns.tsx";
+import { BoxCard } from "../inventory/import-box.tsx";
 import { ImportProgress, ImportResult } from "../inventory/import-result.tsx";
 import { RowsCard, Totals } from "../inventory/import-rows.tsx";
 import { ImportedChanges, ImportReport } from "../inventory/import-report.tsx";
@@ -166,25 +167,29 @@ function Wizard({ of }: { of: Declaration }) {
     onImport: file && !isRunning ? () => void start(file, { isDryRun: false }) : null,
     onDownload: save("changes.csv", "csv"),
   };
-  const chooser = (
-    <ChooseFile of={of} match={options.match} tried={tried} onChoose={choose} onChange={change} />
-  );
   return (
     <div class="stack">
       <Head of={of} step={tried ? 1 : done ? 2 : 0} report={tried} file={file} />
-      {!tried && chooser}
       {error !== undefined && <ErrorBanner error={error} />}
       {isRunning && <ImportProgress status={status} />}
       {check && <Check {...check} onSave={save("waiting.xlsx", "waiting-xlsx")} />}
-      {tried && <ClosedCard title={<h2>Another file</h2>}>{chooser}</ClosedCard>}
       {done && (
         <ImportResult
           of={of}
           status={done}
+          options={options}
           isNew={file !== null}
           onDownload={save("waiting.xlsx", "waiting-xlsx")}
         />
       )}
+      <ChooseFile
+        of={of}
+        match={options.match}
+        tried={tried}
+        isClosed={tried !== null || done !== undefined}
+        onChoose={choose}
+        onChange={change}
+      />
     </div>
   );
 }
@@ -198,11 +203,19 @@ function Check(
   },
 ) {
   const { report, onDownload } = props;
+  const { boxes = [] } = report;
   if (report.archive) return <ArchiveCheck {...props} />;
   return (
     <>
       <Totals report={report} onImport={props.onImport} onDownload={props.onSave} />
-      <ColumnsCard {...props} />
+      {boxes.length === 0 ? (
+        <ColumnsCard {...props} />
+      ) : (
+        <div class="with-panel wide">
+          <ColumnsCard {...props} />
+          <BoxCard boxes={boxes} />
+        </div>
+      )}
       <RowsCard {...props} />
       {report.updated > report.changes.length && onDownload && (
         <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
@@ -217,11 +230,13 @@ function ChooseFile(props: {
   of: Declaration;
   match: Report["match"];
   tried: Report | null;
+  /** True after a file was chosen. */
+  isClosed: boolean;
   onChoose: (file: File | null) => Promise<void>;
   onChange: (changes: Partial<ImportOptions>) => void;
 }) {
-  const { of, match, tried } = props;
-  return (
+  const { of, match, tried, isClosed } = props;
+  const card = (
     <Card title="Choose a file">
       <p>
         Your own spreadsheet (CSV or XLSX) whose first row has titles, an export of this list, or the
@@ -246,6 +261,7 @@ function ChooseFile(props: {
       />
     </Card>
   );
+  return isClosed ? <ClosedCard title={<h2>Another file</h2>}>{card}</ClosedCard> : card;
 }
 
 /** Choices of the value that matches rows to records, with the number of matches. */

@@ -73,7 +73,7 @@ export function MoveDialog(props: {
       {box && hasGrid && (
         <SlotMap
           box={box}
-          here={positions}
+          marks={Object.fromEntries(positions.map((position) => [position, "here"]))}
           label={`Free slots for ${what}`}
           onChoose={(position) => free.includes(position) && setPosition(position)}
         />
