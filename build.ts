@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
+import { buildClients } from "./packaging/clients/build-clients.ts";
 import { compressAssets } from "./packaging/compressed-assets.ts";
 import { compressLibraries } from "./packaging/compressed-libraries.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
@@ -27,10 +28,12 @@ const TARGETS = [
 
 /** Scripts and styles of the pages, as a file in the executable (src/web/bundle.ts reads it). */
 const PAGES = `${OUT}/pages.bundle`;
+/** The clients for other languages (src/platform/clients.ts reads it). */
+const CLIENTS = `${OUT}/clients.bundle`;
 
 async function compile(outfile: string, version: string, target?: (typeof TARGETS)[number]): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER, PAGES],
+    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER, PAGES, CLIENTS],
     // Addresses of workers are relative to it (src/platform/worker-address.ts).
     root: "src",
     // Identifiers stay for stack traces, which have no source map to go by.
@@ -82,6 +85,7 @@ const version = await buildVersion();
 const libraries = await compressLibraries();
 // Base64 of what is compressed shrinks by a quarter.
 await Bun.write(PAGES, Bun.gzipSync(JSON.stringify(await makeBundle()), { level: 9 }));
+await Bun.write(CLIENTS, await buildClients(version));
 const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
 await compile(own, version);
 await report(own);

@@ -302,6 +302,7 @@ test("there are no import cycles", () => {
 const ROUTE_MAKERS: Record<string, string> = {
   "src/platform/mount.ts": "the routes of all declared operations",
   "src/platform/http.ts": "/healthz and /readyz, which answer before accounts and services are open",
+  "src/platform/clients.ts": "/clients, files of the executable",
   "src/platform/documentation.ts": "/docs, which describes the operations",
   "src/platform/route-metrics.ts": "/metrics, text with a token of its own",
   "src/accounts/external/route.ts": "OpenID Connect: redirects of browsers, with parameters of the provider",

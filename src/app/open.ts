@@ -24,6 +24,7 @@ import { getAuditLog } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
 import { makeOwnership } from "../accounts/owner.ts";
 import { identifyCaller } from "../platform/caller.ts";
+import { clientRoutes } from "../platform/clients.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
 import { makeRoomToOpen } from "../platform/disk-reserve.ts";
@@ -258,7 +259,7 @@ async function makeAnswer(
   notReadyReasons: () => string[],
 ): Promise<Answer> {
   // Most commands show no pages.
-  const { renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } =
+  const { renderClientsPage, renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } =
     await import("../web/index.ts");
   const { accounts, database } = parts;
   const reach = publicUrlOptions(config);
@@ -295,6 +296,11 @@ async function makeAnswer(
     observe: requestObserver(parts.metrics),
     services: [
       ...serviceRoutes(config, parts),
+      clientRoutes({
+        version: VERSION,
+        findBase: (request) => findBaseUrl(request, reach),
+        page: (request, clients) => renderClientsPage(request, clients, pageContext(request)),
+      }),
       webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
     aliases: inventoryAliases(),

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import("./check.ts")).check,
   doctor: async () => (await import("./doctor.ts")).doctor,
   wsdl: async () => (await import("./wsdl.ts")).wsdl,
+  clients: async () => (await import("./clients.ts")).clients,
   openapi: async () => (await import("./openapi.ts")).openapi,
   backup: async () => (await import("./backup.ts")).backup,
   restore: async () => (await import("./restore.ts")).restore,

@@ -22,6 +22,7 @@ export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[]
   {
     title: "From a program",
     topics: [
+      { name: "clients", title: "Clients for Python, R and TypeScript" },
       { name: "scoring-api", title: "The scoring API (JSON)" },
       { name: "soap", title: "The SOAP service" },
       { name: "library", title: "The motif library" },

@@ -1,1 +1,7 @@
-export { renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } from "./route.ts";
+export {
+  renderClientsPage,
+  renderJsonPage,
+  renderMissingPage,
+  renderReferencePage,
+  webRoutes,
+} from "./route.ts";

@@ -14,6 +14,7 @@ import { batchPage } from "./pages/batch.tsx";
 import { changesPage } from "./pages/changes.tsx";
 import { classPage } from "./pages/class.tsx";
 import { classesPage } from "./pages/classes.tsx";
+import { clientsPage } from "./pages/clients.tsx";
 import { comparePage } from "./pages/compare.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { homePage } from "./pages/home.tsx";
@@ -102,6 +103,7 @@ export const PAGES: readonly Page[] = [
   administrationUsersPage,
   apiPage,
   referencePage,
+  clientsPage,
   missingPage,
   usedLinkPage,
 ];

@@ -10,12 +10,14 @@ import { toHtml } from "./markdown.ts";
 import { parseAddress, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
 import { apiPage } from "./pages/api.tsx";
+import { clientsPage } from "./pages/clients.tsx";
 import { helpPage } from "./pages/help.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { referencePage } from "./pages/reference.tsx";
 import { usedLinkPage } from "./pages/used-link.tsx";
 import { type FindLink, printJson } from "./print-json.ts";
 import { referenceIndex, referenceOperation } from "./reference.ts";
+import type { Client } from "../platform/clients.ts";
 import type { OpenApi } from "../platform/openapi.ts";
 
 /** Only scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
@@ -100,6 +102,24 @@ export function renderReferencePage(
   if (markdown === undefined) throw new Problem("not_found", "Not found. /docs lists all operations.");
   const content = withBase(toHtml(markdown), context.base);
   return show(referencePage, request, { ...context, content });
+}
+
+/** The clients of this version, with the commands that install them. */
+export function renderClientsPage(
+  request: Request,
+  clients: readonly Client[],
+  context: PageContext,
+): Promise<Response> {
+  const sections = clients.map(
+    ({ name, language, url, bytes, sha256, install }) =>
+      `## ${language}\n\n\`\`\`\n${install}\n\`\`\`\n\n[${name}](${url}), ${Math.ceil(bytes / 1000)} KB. SHA-256 \`${sha256}\``,
+  );
+  const head =
+    clients.length === 0
+      ? "The clients are part of the compiled executable. This server runs from source."
+      : "Packages for this version of the server. They need no other server, except for the packages that they use: requests in Python, httr2 and jsonlite in R.";
+  const content = toHtml([head, ...sections].join("\n\n"));
+  return show(clientsPage, request, { ...context, content });
 }
 
 async function show(page: Page, request: Request, context: PageContext, status = 200): Promise<Response> {

@@ -50,6 +50,7 @@ export function DeveloperLinks({ path, search }: { path: string; search: URLSear
     <>
       {json !== undefined && <a href={json}>View as JSON</a>}
       <a href={href("/docs")}>API reference</a>
+      <a href={href("/clients")}>Clients for Python, R and TypeScript</a>
       <a href={href("/docs/json")}>OpenAPI document</a>
       <a href={href("/api/v2/", { format: "api" })}>Lists of the inventory</a>
       <a href={`${href("/soap/ConservationScorer")}?wsdl`}>SOAP service (WSDL)</a>

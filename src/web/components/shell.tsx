@@ -98,6 +98,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/inventory/fieldmeta": "/inventory/annotationtypes",
   "/inventory/vocabularies-terms": "/inventory/vocabularies-categories",
   "/docs": "/help",
+  "/clients": "/help",
 };
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
@@ -240,6 +241,7 @@ const HELP: readonly [path: string, chapter: string][] = [
   ["/batch", "biologist#many-proteins"],
   ["/score/", "biologist#reading-a-result"],
   ["/docs", "rest"],
+  ["/clients", "clients"],
 ];
 
 /** The chapter of the help about a page. */
