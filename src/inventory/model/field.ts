@@ -35,7 +35,7 @@ export interface FieldForm {
    * The part of a record's page that shows the field, by default the properties: the head, the cards of location,
    * stock, access or details, the picture of the box, or none.
    */
-  shownIn?: "head" | "location" | "box" | "stock" | "access" | "details" | "none";
+  shownIn?: "head" | "location" | "box" | "stock" | "lineage" | "access" | "details" | "none";
   /** The presentation of values, unless the kind determines it. */
   look?: "state" | "amount" | "expiry" | "code" | "link";
   /** Lists have it as a column only where it is chosen. */

@@ -81,7 +81,7 @@ const thaws = (): Field =>
 const aliquotSource = (name: string): Field =>
   reference(name, `The ${name} that this is an aliquot of.`, {
     outlived: true,
-    form: { group: "Stock", hint: "", column: false, summary: true },
+    form: { group: "Stock", hint: "", shownIn: "lineage", column: false, summary: true },
   });
 
 const HIDDEN = { shown: "extra", forClients: true, form: { shownIn: "none" } } as const;

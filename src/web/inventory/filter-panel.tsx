@@ -2,10 +2,10 @@ import { groupTitle } from "../../platform/words.ts";
 import { useEffect, useState } from "preact/hooks";
 import { Banner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
-import { Checkbox, TextArea } from "../components/field.tsx";
+import { Facet } from "../components/facet.tsx";
+import { TextArea } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
 import { onWrite } from "../request.ts";
 import {
@@ -26,7 +26,6 @@ import { type FieldCount, readValues } from "./value-input.tsx";
 
 const MAX_FACETS = 3;
 const MAX_ANNOTATION_FACETS = 6;
-const MAX_VALUES = 8;
 /** Texts with more different values are no facets. */
 const MAX_TEXTS = 20;
 
@@ -94,15 +93,18 @@ function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
   return (
     <Loaded of={counts}>
       {(facets) => (
-        <div class="facets">
+        <div class="facets wide">
           {facets.map(
             ([name, values]) =>
               (isFacet(findField(of, name), values) || name in filters) && (
                 <Facet
                   key={name}
                   title={columnTitle(of, name)}
-                  field={findField(of, name)}
-                  values={values}
+                  values={values.map(({ value, label, total }) => ({
+                    value,
+                    name: facetLabel(findField(of, name), value, label),
+                    count: total,
+                  }))}
                   chosen={filters[name] ?? []}
                   onChange={(chosen) => setQuery({ [name]: chosen, page: null })}
                 />
@@ -111,42 +113,6 @@ function Facets({ of, names }: { of: Declaration; names: readonly string[] }) {
         </div>
       )}
     </Loaded>
-  );
-}
-
-/** The values of a field, the most frequent first. */
-function Facet(props: {
-  title: string;
-  field: FieldInfo | undefined;
-  values: readonly FieldCount[];
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
-}) {
-  const { title, field, values, chosen, onChange } = props;
-  const [areAllShown, setAllShown] = useState(false);
-  const shown = areAllShown ? values : values.slice(0, MAX_VALUES);
-  const others = values.length - shown.length;
-  return (
-    <section>
-      <h3>{title}</h3>
-      <ul>
-        {shown.map(({ value, label, total }) => (
-          <li key={value} class="row">
-            <Checkbox
-              label={facetLabel(field, value, label)}
-              checked={chosen.includes(value)}
-              onChange={(on) => onChange(on ? [...chosen, value] : chosen.filter((one) => one !== value))}
-            />
-            <span class="count end">{formatCount(total)}</span>
-          </li>
-        ))}
-      </ul>
-      {others > 0 && (
-        <Button look="quiet" small onClick={() => setAllShown(true)}>
-          {`${formatCount(others)} more`}
-        </Button>
-      )}
-    </section>
   );
 }
 

@@ -3,8 +3,7 @@ import type { TableRow } from "../../scoring/table/match-row.ts";
 import type { MatchTable } from "../../scoring/table/match-tables.ts";
 import { type MatchVerdict, VERDICTS } from "../../scoring/table/verdict.ts";
 import { Button } from "../components/button.tsx";
-import { Checkbox } from "../components/field.tsx";
-import { formatCount } from "../format.tsx";
+import { Facet } from "../components/facet.tsx";
 import { useQuery } from "../page.tsx";
 import { firstPage, isFiltered, withoutFilters } from "./match-view.ts";
 import { shortNumber } from "./result.ts";
@@ -78,7 +77,7 @@ function MatchFilters(props: SheetProps) {
     .filter(({ name }) => !props.without?.includes(name) || name in values)
     .toSorted((a, b) => filterRank(a) - filterRank(b));
   return (
-    <div class="scan-filters stack" role="group" aria-label="Filters">
+    <div class="facets stack" role="group" aria-label="Filters">
       {shown.map((filter) =>
         filter.kind === "limit" ? (
           <Limit key={filter.name} {...props} filter={filter} onChange={(text) => set(filter.name, text)} />
@@ -120,28 +119,26 @@ function Choices(props: FilterProps & { filter: ChoiceFilter; onChange: (chosen:
   const choices = listChoices(filter, facets, chosen);
   // A filter with a single value is not shown.
   if (choices.length < 2 && chosen.length === 0) return null;
+  const shown = choices.map(({ value, name, count }) => ({
+    value,
+    count,
+    name: value in VERDICTS ? <VerdictName of={value as MatchVerdict} name={name} /> : name,
+  }));
   return (
-    <fieldset>
-      <legend>{filter.title}</legend>
-      {choices.map(({ value, name, count }) => (
-        <Checkbox
-          key={value}
-          label={
-            <span class="facet">
-              {value in VERDICTS && <VerdictGlyph verdict={value as MatchVerdict} />}
-              {name} {count !== null && <small class="end">{formatCount(count)}</small>}
-            </span>
-          }
-          checked={chosen.includes(value)}
-          onChange={(on) => {
-            const others = filter.single ? [] : chosen.filter((one) => one !== value);
-            onChange(on ? [...others, value] : others);
-          }}
-        />
-      ))}
-    </fieldset>
+    <Facet
+      {...{ chosen, onChange }}
+      title={filter.title}
+      values={shown}
+      single={filter.single !== undefined}
+    />
   );
 }
+
+const VerdictName = ({ of, name }: { of: MatchVerdict; name: string }) => (
+  <span class="row nowrap">
+    <VerdictGlyph verdict={of} /> {name}
+  </span>
+);
 
 interface LimitProps extends FilterProps {
   filter: LimitFilter;
