@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
 import { formatHelp } from "../src/commands/help.ts";
@@ -108,7 +108,10 @@ const EXAMPLES = [
   "litestream.yml",
   "grafana.json",
   "prometheus-alerts.yml",
-  ...readdirSync("packaging/batches").map((name) => join("batches", name)),
+  ...readdirSync("packaging/workflows", { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative("packaging", join(entry.parentPath, entry.name)))
+    .sort(),
 ];
 
 /** Why the package is not as Debian's own are. */

@@ -18,9 +18,9 @@ import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
 
-/** The examples of packaging/batches as they stand, with the programs that they are for. */
+/** The examples of packaging/workflows as they stand, with the programs that they are for. */
 
-const EXAMPLES = join(import.meta.dir, "../../packaging/batches");
+const EXAMPLES = join(import.meta.dir, "../../packaging/workflows");
 const hasParallel = Bun.which("parallel") !== null;
 let directory: string;
 let env: Record<string, string>;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Scores many proteins as a Slurm array, and merges the shards when all of them are done:
 #
-#   packaging/batches/submit.sh SHARDS OUTPUT ARGUMENTS-OF-LABD-SCORE…
-#   packaging/batches/submit.sh 100 scores.tsv --batch pairs.tsv
+#   packaging/workflows/submit.sh SHARDS OUTPUT ARGUMENTS-OF-LABD-SCORE…
+#   packaging/workflows/submit.sh 100 scores.tsv --batch pairs.tsv
 #
 # Shards lie beside the output: scores.tsv.1 to scores.tsv.100. What sbatch takes by variables (SBATCH_PARTITION,
 # SBATCH_TIMELIMIT, …) goes for both jobs. Prints the numbers of the array and of the job that merges.

@@ -1,7 +1,7 @@
 #!/usr/bin/env nextflow
 // Scores many proteins by Nextflow, on whatever it is configured to run:
 //
-//   nextflow run packaging/batches/score.nf --pairs pairs.tsv --shards 100 --data_dir /var/lib/labd
+//   nextflow run packaging/workflows/score.nf --pairs pairs.tsv --shards 100 --data_dir /var/lib/labd
 //
 // `nextflow run … -resume` takes up the shards that are done. labd has to be on the PATH of the tasks, and data_dir
 // on their machines.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Scores many proteins by GNU parallel, and merges the shards:
 #
-#   packaging/batches/parallel.sh SHARDS OUTPUT ARGUMENTS-OF-LABD-SCORE…
-#   packaging/batches/parallel.sh 100 scores.tsv --batch pairs.tsv
+#   packaging/workflows/parallel.sh SHARDS OUTPUT ARGUMENTS-OF-LABD-SCORE…
+#   packaging/workflows/parallel.sh 100 scores.tsv --batch pairs.tsv
 #
 # Called again, it goes on where it was. PARALLEL holds further options of parallel, such as
 # PARALLEL='--sshlogin big1,big2 --workdir .' for machines that share this directory.
