@@ -237,23 +237,22 @@ browserTest("merges a unit into another of the same meaning after a preview, and
   await page.goto(`${url}/inventory/vocabularies-terms/${from}`, { waitUntil: "networkidle2" });
   await seeText(page, "Units of the same meaning");
   await checkPage(opened, "inventory-same-units");
-  await press(page, "button", "Merge into microlitres");
-  await seeText(
-    page,
-    "1 record will have microlitres instead. Amounts stay as they are. ul will be deleted.",
-  );
+  // The list has all units of the same meaning, which are merged at once.
+  await page.goto(`${url}/inventory/vocabularies-terms`, { waitUntil: "networkidle2" });
+  await checkPage(opened, "inventory-same-units-list");
+  await press(page, "button", "Merge 2 units");
+  await seeText(page, "microlitres, ul into microliter. 1 record will have the other unit;");
   await checkPage(opened, "inventory-merge-units");
   await page.click("dialog .btn-primary");
-  await seeText(page, "Merged ul into microlitres.");
-  await seeText(page, "Deleted by admin");
+  await seeText(page, "Merged 2 units.");
   const findUnit = () =>
     page.evaluate(
       async () => (await (await fetch("/api/v2/consumables/?name=Merged tube")).json()).results[0].unit,
     );
-  expect(await findUnit()).toBe(await findId(page, "vocabularies/terms", "name=microlitres"));
+  expect(await findUnit()).toBe(await findId(page, "vocabularies/terms", "name=microliter"));
   await page.click(".toast:last-child button");
   await seeText(page, "Undone.");
-  await seeText(page, "1 in consumables");
+  await seeText(page, "Merge 2 units");
   expect(await findUnit()).toBe(from);
 });
 

@@ -126,6 +126,27 @@ test("all references move to the other unit, totals stay, and undo brings everyt
   expect(await dump()).toBe(before);
 });
 
+test("several units are merged at once, or none, and one undo brings all back", async () => {
+  const [ul, mls] = [await unit("ul"), await unit("ml")];
+  const [micro, milli] = [await unit("microliter"), await unit("milliliter")];
+  const tube = await make("stocks/consumables", { name: "A", amount: 1, unit: ul });
+  const send = (merges: object[], query = "") =>
+    lab.send("alice", "POST", `vocabularies/terms/merge/${query}`, { merges });
+  const pairs = [
+    { from: ul, into: micro },
+    { from: mls, into: milli },
+  ];
+  const wrong = await send([...pairs, { from: milli, into: micro }]);
+  expect([wrong.status, (await read(`stocks/consumables/${tube}/`)).unit]).toEqual([400, ul]);
+  const preview = await send(pairs, "?dry_run=1");
+  expect(preview.body).toMatchObject({ dry_run: true, records: 3 });
+  const merged = await send(pairs, `?confirm=${String(preview.body.confirm)}`);
+  expect([merged.body, (await read(`stocks/consumables/${tube}/`)).unit]).toEqual([{ merged: 2 }, micro]);
+  await lab.send("alice", "POST", `batches/${merged.headers.get("Batch-Id")}/undo/`);
+  const names = async () => (await read("vocabularies/terms/?category__name=Volumes")).total;
+  expect([await names(), (await read(`stocks/consumables/${tube}/`)).unit]).toEqual([4, ul]);
+});
+
 test("a preview is refused once another record has the unit", async () => {
   const [from, into] = [await unit("ul"), await unit("µL")];
   await make("stocks/consumables", { name: "A", amount: 1, unit: from });

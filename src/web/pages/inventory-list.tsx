@@ -30,6 +30,7 @@ import { ListTable, Pager } from "../inventory/list-table.tsx";
 import { BulkBar, Toolbar, useDensity } from "../inventory/list-toolbar.tsx";
 import { ViewTabs } from "../inventory/list-views.tsx";
 import { readPage, type Row } from "../inventory/record.tsx";
+import { SameUnits, TERMS } from "../inventory/same-units.tsx";
 import { useSelection } from "../inventory/selection.ts";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
@@ -121,6 +122,7 @@ function List({ of }: { of: Declaration }) {
     <>
       <ViewTabs of={of} />
       <div class="stack">
+        {of.name === TERMS && <SameUnits onChanged={page.reload} />}
         <Toolbar
           of={of}
           columns={columns}

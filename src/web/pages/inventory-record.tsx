@@ -44,7 +44,7 @@ import {
   WHOLE,
 } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
-import { SameUnits } from "../inventory/same-units.tsx";
+import { SameUnits, TERMS } from "../inventory/same-units.tsx";
 import { AccessCard } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { StockActions } from "../inventory/stock-actions.tsx";
@@ -133,9 +133,7 @@ function Record(props: RecordProps) {
           </div>
           {of.guarded && <AccessCard {...{ of, row, onChanged, isSharing }} onShare={setSharing} />}
           {isTypeList(of) && !isDeleted && <TypeUsage of={of} row={row} />}
-          {of.name === "vocabularies/terms" && !isDeleted && (
-            <SameUnits of={of} row={row} onChanged={onUndone} />
-          )}
+          {of.name === TERMS && !isDeleted && <SameUnits of={row} onChanged={onUndone} />}
           {!isDeleted && !isPeople(of.name) && <References of={of} row={row} />}
           <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
           <ClosedProperties title="Details" of={of} row={row} names={details} />
