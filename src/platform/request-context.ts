@@ -10,8 +10,9 @@ import {
   type PublicUrlOptions,
 } from "./origin.ts";
 
-/** The kind of authentication; `service` is the server itself. */
-export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
+/** The kind of authentication; `assistant` is one that acts for the account, `service` the server itself. */
+export type Via =
+  "token" | "assistant" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
 
 /** The author of a change, for the audit log. Plain values: it can be sent to a thread and stored. */
 export interface Origin {
@@ -38,6 +39,8 @@ export interface Arrival {
   reads?(isReading: boolean): void;
   /** True for connections over a Unix socket, which have no address. */
   isUnix?: boolean;
+  /** True for operations that an assistant calls within the server. */
+  isAssistant?: boolean;
 }
 
 export interface BodyLimits {
@@ -124,7 +127,8 @@ export function identify(who: {
 }): void {
   const context = current.getStore();
   if (!context) return;
-  const via = who.via ?? (who.token == null ? "none" : "token");
+  const isAssistant = context instanceof RequestContext && context.arrival?.isAssistant === true;
+  const via = isAssistant ? "assistant" : (who.via ?? (who.token == null ? "none" : "token"));
   context.userId = who.user ?? null;
   context.identity = { actor: who.username, via, token: who.token ?? null };
 }

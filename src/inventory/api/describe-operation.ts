@@ -49,13 +49,16 @@ export const PREVIEW = Type.Object(
     records: Type.Integer({ description: "Number of records that they concern." }),
     confirm: TEXT,
     exposes: Type.Array(EXPOSURE),
+    sentences: Type.Array(TEXT, { description: "The first changes in words." }),
     changes: Type.Array(Type.Object(WRITE)),
   },
   {
     $id: "Preview",
     description:
       "Preview of a dry run: the planned changes of each record, with the values before and after.",
-    examples: [{ dry_run: true, count: 1, records: 1, confirm: "5f2c9a1e", exposes: [], changes: [] }],
+    examples: [
+      { dry_run: true, count: 1, records: 1, confirm: "5f2c9a1e", exposes: [], sentences: [], changes: [] },
+    ],
   },
 );
 

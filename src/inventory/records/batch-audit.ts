@@ -4,6 +4,7 @@ import { columnName } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import type { Statements } from "./statements.ts";
 import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
+import { currentOrigin } from "../../platform/request-context.ts";
 import { DECLARED } from "../resources/index.ts";
 
 /** The effect of one write on one record. */
@@ -40,7 +41,10 @@ interface Entry {
   first: { kind: string; id: string | null };
 }
 
-/** Adds rights, memberships, deletions and imports to the audit log, in the transaction of the batch. */
+/**
+ * Adds rights, memberships, deletions and imports to the audit log, in the transaction of the batch; and all changes that
+ * an assistant makes.
+ */
 export class BatchAudit {
   readonly #entries = new Map<string, Entry>();
   #actor: Actor | undefined;
@@ -58,8 +62,11 @@ export class BatchAudit {
     const now = after ?? before!;
     if (resource.name === "membership") this.#addMembership(now, after);
     else if (resource.name === "grant") this.#addGrant(now, before, after);
-    else if (op === "update") this.#addOwners(resource.name, before!, after!);
-    else if (op !== "create") this.#add(`record.${op}`, resource.name, () => String(now.id));
+    else if (op !== "create" && op !== "update") this.#addRecord(op, resource.name, now);
+    else {
+      if (op === "update") this.#addOwners(resource.name, before!, after!);
+      if (currentOrigin()?.via === "assistant") this.#addRecord(op, resource.name, now);
+    }
   }
 
   /** Writes one entry for each kind of action. */
@@ -97,6 +104,10 @@ export class BatchAudit {
     entry.count++;
     entry.records[kind] = (entry.records[kind] ?? 0) + 1;
     if (change && entry.changes.length < MAX_CHANGES) entry.changes.push(change());
+  }
+
+  #addRecord(op: ChangeKind, kind: string, { id }: StoredRecord): void {
+    this.#add(`record.${op}`, kind, () => String(id));
   }
 
   #addMembership({ user, group }: StoredRecord, after: StoredRecord | undefined): void {

@@ -4,7 +4,7 @@ import type { Query } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { makeNouns } from "../model/schema.ts";
-import { BOOKKEEPING, type StoredRecord } from "../model/stored-record.ts";
+import { BOOKKEEPING, changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { groupTitle, pluralize } from "../../platform/words.ts";
 import { LISTS, listSingular, listTitle } from "../resources/lists.ts";
 import { hasPosition } from "../resources/position.ts";
@@ -48,6 +48,8 @@ const PLACE = new Set(["location", "position"]);
 const TREE = new Set(["parent", "place", "equipment"]);
 /** Fields that say who has stock. */
 const TAKEN_OUT = new Set(["taken_out", "taken_out_by", "taken_out_at", "due_back"]);
+/** Fields that taking an amount out changes. */
+const AMOUNT = new Set(["amount", "status"]);
 const MAX_FIELDS = 3;
 
 /** `9 consumables`, `1 piece of equipment`, with the nouns of pages. */
@@ -69,6 +71,47 @@ export function batchSentence(facts: BatchFacts, query: Query, viewer: Viewer): 
   return own.length > 0
     ? new RecordSentence({ ...facts, counts: own }, findName).text()
     : partSentence(facts, viewer.resources, findName);
+}
+
+/** Verbs of changes that were made, and of the same changes as plans. */
+const PLANNED: Readonly<Record<string, string>> = {
+  added: "Add",
+  changed: "Change",
+  deleted: "Delete",
+  handed: "Hand",
+  made: "Make",
+  moved: "Move",
+  put: "Put",
+  removed: "Remove",
+  renamed: "Rename",
+  restored: "Restore",
+  shared: "Share",
+  stopped: "Stop",
+  took: "Take",
+};
+
+/** Planned changes, each in a sentence such as `Move Tube 1 to Box 1, A2.` */
+export const planSentences = (written: readonly RecordWrite[], query: Query, viewer: Viewer): string[] =>
+  written.flatMap(({ resource, rid, op, before, ...write }) => {
+    const same = written.filter((each) => each.resource === resource && each.rid === rid);
+    // Some records are created in steps.
+    const isStep = op === "update" && same[0].op === "create";
+    const after = op === "create" ? same.at(-1)!.after : write.after;
+    if (!after || isStep) return [];
+    const changed = changedFields(before, after).map((name) => [name, before?.[name]]);
+    const old = before && (Object.fromEntries(changed) as StoredRecord);
+    return planSentence({ resource, op, before: old, after }, query, viewer);
+  });
+
+function planSentence(change: Change, query: Query, viewer: Viewer): string {
+  const { resource, op, after } = change;
+  if (op === "create" && !isSubResource(resource)) {
+    const quantity = "quantity" in resource.fields ? `, ${Number(after.quantity)} in number` : "";
+    return `Add the ${printCount(resource, 1).replace("1 ", "")} ${recordName(change)}${quantity}.`;
+  }
+  const parent = resource.parent?.(after).kind ?? null;
+  const facts = { kind: op, counts: [{ resource, op, records: 1, parent, parents: 1 }], first: [change] };
+  return `${batchSentence(facts, query, viewer).replace(/^\w+/, (verb) => PLANNED[verb] ?? verb)}.`;
 }
 
 /** Names of records that the reader may view today. */
@@ -187,6 +230,11 @@ function describeTakenOut(changes: readonly Change[], objects: string, findName:
   return `handed ${objects} to ${findName("user", after.taken_out_by) ?? "another person"}`;
 }
 
+function describeAmount({ before, after }: Change, object: string, findName: FindName): string {
+  const unit = findName("term", after.unit ?? null) ?? "";
+  return `changed the amount of ${object} from ${before!.amount} to ${after.amount} ${unit}`.trimEnd();
+}
+
 /** Describes changed fields of records that did not move. */
 function describeFields(
   changes: readonly Change[],
@@ -202,8 +250,8 @@ function describeFields(
   if (fields.size === 1 && isOne && field === resource.key)
     return `renamed ${String(before![field])} to ${objects}`;
   if (fields.isSubsetOf(TAKEN_OUT)) return describeTakenOut(changes, objects, findName);
-  if (isOne && fields.isSubsetOf(new Set(["amount", "status"])) && before!.amount && after.amount !== null)
-    return `changed the amount of ${objects} from ${before!.amount} to ${after.amount}`;
+  if (isOne && fields.isSubsetOf(AMOUNT) && before!.amount && after.amount !== null)
+    return describeAmount(changes[0], objects, findName);
   if (fields.size > MAX_FIELDS) return `changed ${objects}`;
   const names = [...fields].map((name) => (resource.fields[name]?.form?.label ?? name).replaceAll("_", " "));
   return `changed ${LIST.format(names.map((name) => name.toLowerCase()))} of ${objects}`;

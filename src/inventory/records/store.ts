@@ -5,6 +5,7 @@ import { parameterProblem } from "../model/filter.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
 import { openPast } from "./as-of.ts";
+import { planSentences } from "./batch-sentence.ts";
 import { BatchAudit, type RecordWrite } from "./batch-audit.ts";
 import { AnnotationTypeCatalogue } from "./annotation-types.ts";
 import { Bulk } from "./bulk.ts";
@@ -50,7 +51,7 @@ export interface Snapshot {
   close(): void;
 }
 
-/** Records and changes that the refusal of an unconfirmed request lists. */
+/** Records and changes that the refusal of an unconfirmed request lists, and sentences of a preview. */
 const SHOWN = 20;
 
 const stores = new WeakMap<Database, Store>();
@@ -215,6 +216,10 @@ export class Store {
       records: new Set(written.map(recordKey)).size,
       confirm: digestWrites(options, written, exposes),
       exposes: exposes.slice(0, previewLimit),
+      sentences: planSentences(written.slice(0, SHOWN), this.statements, {
+        resources: this.resources,
+        actor,
+      }),
       changes: this.history.preview(written.slice(0, previewLimit), actor),
     };
   }
@@ -262,8 +267,10 @@ function checkConfirmed(
   );
 }
 
-/** Values that differ between a dry run and the same request run for real. */
-const GENERATED_FIELDS = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
+/** Values that differ between a dry run and the same request run for real; `due_back` follows from the time by default. */
+const GENERATED_FIELDS = new Set(
+  "id created created_by deleted_date deleted_by taken_out_at due_back".split(" "),
+);
 
 /**
  * The token that confirms a dry run: a digest (SHA-256, base64url) of the writer, of every record with its version before, and of
