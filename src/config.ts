@@ -127,6 +127,10 @@ export const SECTIONS = {
     anonymous_read: bool(true, {
       sentence: "Let callers without credentials read the public records of the inventory.",
     }),
+    assistants: choice<"off" | "link" | "confirm">("off", ["off", "link", "confirm"], {
+      sentence:
+        "Let assistants (MCP) connect at /mcp with tokens of their users: not at all; with changes that a person confirms on a page (link); or also in the conversation (confirm).",
+    }),
     admin_password: text("", "empty, or at least 8 characters", /^(.{8,})?$/s, {
       secret: true,
       sentence: "Password of the account admin, which is created at the first start if this is set.",
@@ -234,8 +238,11 @@ export interface Sources {
   file?: string | undefined;
 }
 
-/** Other variables: the path of the settings file, and the administration task for which a command runs. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(["LABD_CONFIG", "LABD_TASK"]);
+/**
+ * Other variables: the path of the settings file, the administration task for which a command runs, and the server that
+ * clients use.
+ */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["LABD_CONFIG", "LABD_TASK", "LABD_URL", "LABD_TOKEN"]);
 
 /**
  * The configuration from all sources.

@@ -96,6 +96,10 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "typebox", "jose", "ldapts", "oauth4webapi", "node:"],
   },
   "src/tasks": { files: ["src/accounts", ...PLATFORM], packages: ["node:", "elysia", "typebox"] },
+  "src/assistants": {
+    files: ["src/accounts", ...PLATFORM],
+    packages: ["@modelcontextprotocol/sdk", "elysia", "typebox"],
+  },
   "src/webhooks": {
     files: ["src/accounts", ...PLATFORM, ...SERVICES],
     packages: ["elysia", "typebox", "node:"],

@@ -1,3 +1,4 @@
+import { type OpenedAssistants, openAssistants } from "./assistants.ts";
 import { addCommonUnits } from "./common-units.ts";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
@@ -113,7 +114,7 @@ export async function open(
       "1 if the service takes requests, as /readyz says; else 0.",
       isReady,
     );
-    const answer = await makeAnswer(config, parts, reasons);
+    const { answer, assistants } = await makeAnswer(config, parts, reasons);
     parts.tasks.open();
     parts.webhooks.deliverer.start();
     parts.reminders.sender.start();
@@ -130,6 +131,7 @@ export async function open(
         retired = true;
         scoring.closeStreams();
         parts.taskRoutes.closeStreams();
+        assistants?.close();
       },
       async close() {
         await parts.close();
@@ -257,7 +259,7 @@ async function makeAnswer(
   config: Config,
   parts: OpenedServices,
   notReadyReasons: () => string[],
-): Promise<Answer> {
+): Promise<{ answer: Answer; assistants: OpenedAssistants | undefined }> {
   // Most commands show no pages.
   const { renderClientsPage, renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } =
     await import("../web/index.ts");
@@ -269,7 +271,8 @@ async function makeAnswer(
     person: accounts.findPerson(request),
     provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
   });
-  return openHttp({
+  const assistants = await openAssistants(config, parts, (request, arrival) => answer(request, arrival));
+  const answer: Answer = openHttp({
     log: parts.log,
     clock: parts.clock,
     maxMessageBytes: config.max_message_bytes,
@@ -301,6 +304,7 @@ async function makeAnswer(
         findBase: (request) => findBaseUrl(request, reach),
         page: (request, clients) => renderClientsPage(request, clients, pageContext(request)),
       }),
+      ...(assistants ? [assistants.routes] : []),
       webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === LINK_PAGES[page]),
     ],
     aliases: inventoryAliases(),
@@ -315,6 +319,7 @@ async function makeAnswer(
     corsOrigins: corsOrigins(config),
     tls: config.tls_key !== "",
   });
+  return { answer, assistants };
 }
 
 const serviceRoutes = (

@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import("./demo.ts")).demo,
   serve: async () => (await import("./serve.ts")).serve,
   worker: async () => (await import("./worker.ts")).worker,
+  mcp: async () => (await import("./mcp.ts")).mcp,
   farm: async () => (await import("./farm.ts")).farm,
   score: async () => (await import("./score.ts")).score,
   scan: async () => (await import("./scan.ts")).scan,

@@ -28,6 +28,7 @@ export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[]
       { name: "library", title: "The motif library" },
       { name: "rest", title: "The inventory API" },
       { name: "webhooks", title: "Webhooks" },
+      { name: "assistants", title: "Assistants" },
       { name: "problems", title: "Problems: every failure a caller can see" },
     ],
   },

@@ -1,4 +1,6 @@
+export { HELP_TOPICS } from "./help-topics.ts";
 export {
+  readHelp,
   renderClientsPage,
   renderJsonPage,
   renderMissingPage,

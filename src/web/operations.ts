@@ -1,5 +1,6 @@
 import type { InventoryOperations } from "../inventory/api/list-operations.ts";
 import type { accountOperations } from "../accounts/account-routes.ts";
+import type { assistantOperations } from "../assistants/route.ts";
 import type { auditOperations } from "../accounts/audit-routes.ts";
 import type { identityOperations } from "../accounts/identity-routes.ts";
 import type { secondFactorOperations } from "../accounts/second-factor-routes.ts";
@@ -28,6 +29,7 @@ type Declared = (
   | typeof identityOperations
   | typeof jobOperations
   | typeof modelOperations
+  | typeof assistantOperations
   | typeof proteinOperations
   | typeof proteomeOperations
   | typeof referenceOperations

@@ -10,6 +10,7 @@ import { administrationMotifClassesPage } from "./pages/administration-motif-cla
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
 import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { apiPage } from "./pages/api.tsx";
+import { assistantChangePage } from "./pages/assistant-change.tsx";
 import { batchPage } from "./pages/batch.tsx";
 import { changesPage } from "./pages/changes.tsx";
 import { classPage } from "./pages/class.tsx";
@@ -62,6 +63,7 @@ export const PAGES: readonly Page[] = [
   verifyEmailPage,
   secondFactorPage,
   profilePage,
+  assistantChangePage,
   scorePage,
   resultPage,
   resultsPage,

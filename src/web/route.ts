@@ -125,7 +125,8 @@ export function renderClientsPage(
 async function show(page: Page, request: Request, context: PageContext, status = 200): Promise<Response> {
   const made = await bundle();
   const address = parseAddress(page, new URL(request.url));
-  const content = page === helpPage ? helpText(made, address.path, context.base) : (context.content ?? "");
+  const topic = address.path.split("/")[2] ?? HELP_TOPICS[0].name;
+  const content = page === helpPage ? helpText(made, topic, context.base) : (context.content ?? "");
   const html = renderPage(page, address, made, { ...context, content });
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
@@ -135,9 +136,11 @@ async function show(page: Page, request: Request, context: PageContext, status =
   return new Response(html, { status, headers });
 }
 
-/** The text of a page of `/help`, with the service's path in its links. */
-function helpText({ help }: Bundle, path: string, base: string): string {
-  const name = path.split("/")[2] ?? HELP_TOPICS[0].name;
+/** The text of a chapter of the documentation as HTML. */
+export const readHelp = async (name: string): Promise<string> => helpText(await bundle(), name, "");
+
+/** The text of a chapter, with the service's path in its links. */
+function helpText({ help }: Bundle, name: string, base: string): string {
   const html = new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64(help[name])));
   return withBase(html, base);
 }
