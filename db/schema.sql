@@ -1832,7 +1832,7 @@ CREATE TABLE stock_order (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, tubes_received INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX stock_order_state ON stock_order (state, deleted, created);
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { scratch, serve } from "../executable/labd.ts";
 import { ADMIN, browserTest, checkPage, choose, fill, openPage, post, press, seeText } from "./browser.ts";
-import { follow } from "./inventory.ts";
+import { follow, scan } from "./inventory.ts";
 
 /** What runs out, from the list over an order to tubes in a box. */
 
@@ -57,8 +57,24 @@ browserTest(
     await choose(page, "Put into optional", "Box 2");
     await seeText(page, "Next free slot: Box 2, A1");
     await checkPage(opened, "receive-dialog");
-    await press(page, "button", "Make 2 tubes");
-    await seeText(page, "Received T4 DNA ligase: 2 tubes.");
+    await seeText(page, "Make 2 tubes");
+    // Each tube is made as its barcode is scanned.
+    await press(page, "checkbox", "Scan the tubes");
+    await scan(page, "LIG-0001");
+    await seeText(page, "1 of 2 received. Made T4 DNA ligase 2 in A1.");
+    await scan(page, "LIG-0001");
+    await seeText(page, "T4 DNA ligase 2 has the barcode LIG-0001 already.");
+    await checkPage(opened, "receive-scanned");
+    await press(page, "button", "Close");
+    await follow(page, "Orders 2");
+    await seeText(page, "1 of 2 received");
+    await press(page, "button", "Received T4 DNA ligase");
+    await choose(page, "Put into optional", "Box 2");
+    await fill(page, "Lot optional", "K2208");
+    await press(page, "checkbox", "Scan the tubes");
+    await scan(page, "LIG-0002");
+    await seeText(page, "2 of 2 received. Made T4 DNA ligase 3 in A2.");
+    await press(page, "button", "Close");
     await seeText(page, "2 products are running out");
     await follow(page, "Received");
     await seeText(page, "M0202S");

@@ -188,6 +188,37 @@ test("a request is ordered and received into the next free slots, once", async (
   });
 });
 
+test("the tubes of an order come one by one, each with its barcode, and are counted", async () => {
+  const id = await product({ name: "Cas9" });
+  const items = [{ product: id, quantity: 3 }];
+  const placed = await send("alice", "POST", "stocks/orders/place/", { items, state: "ORDERED" });
+  const order = String((placed.body as unknown as Values[])[0].id);
+  const box = await create("locations", { label: `Box ${id}`, grid_rows: 1, grid_columns: 3 });
+  const receive = (body: object) =>
+    send("alice", "POST", `stocks/orders/${order}/receive/`, { location: box, lot: "L7", ...body });
+  const counted = async () => (await lab.send("alice", "GET", `stocks/orders/${order}/`)).body;
+  const first = await receive({ tubes: 1, barcodes: ["CAS-1"], complete: false });
+  expect(first.body).toMatchObject([{ name: "Cas9 1", barcode: "CAS-1", position: "A1", lot: "L7" }]);
+  expect(await counted()).toMatchObject({ state: "ORDERED", tubes_received: 1 });
+  expect((await stockOf(`product=${id}`)).results[0].order).toMatchObject({ quantity: 3, tubes_received: 1 });
+  for (const [body, message] of [
+    [{ tubes: 1, barcodes: ["CAS-1"] }, "barcodes: Cas9 1 has the barcode CAS-1 already."],
+    [{ tubes: 2, barcodes: ["CAS-2", "CAS-2"] }, "barcodes: CAS-2 is given twice."],
+    [{ tubes: 1, barcodes: ["CAS-2", "CAS-3"] }, "barcodes: More barcodes than tubes."],
+  ] as const) {
+    const { status, body: answer } = await receive(body);
+    expect([status, answer.message]).toEqual([400, message]);
+  }
+  const others = await receive({ tubes: 2, barcodes: ["CAS-2", "CAS-3"] });
+  expect(others.body).toMatchObject([{ barcode: "CAS-2", position: "A2" }, { barcode: "CAS-3" }]);
+  expect(await counted()).toMatchObject({ state: "RECEIVED", tubes_received: 3 });
+  const undone = await send("alice", "POST", `batches/${others.headers.get("Batch-Id")}/undo/`);
+  expect(undone.status).toBe(200);
+  expect(await counted()).toMatchObject({ state: "ORDERED", tubes_received: 1 });
+  const edited = await send("alice", "PATCH", `stocks/orders/${order}/`, { tubes_received: 3 });
+  expect(edited.status).toBe(400);
+});
+
 test("only those who may change or order a product mark it as ordered, and all who may view it request it", async () => {
   const id = await product({ public: true });
   const requested = await send("bob", "POST", "stocks/orders/place/", { items: [{ product: id }] });

@@ -60,6 +60,9 @@ const PURCHASE = closed({
 
 const DELIVERY = closed({
   tubes: Type.Integer({ minimum: 1, maximum: MAX_ALIQUOTS }),
+  barcodes: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: MAX_ALIQUOTS }),
+  ),
   amount: Type.Optional(Type.Number({ minimum: 0, description: "Amount of each tube." })),
   unit: optional("Id or name of its unit; by default that of the product."),
   price,
@@ -75,6 +78,7 @@ const OPEN_ORDER = Type.Object({
   id: TEXT,
   state: TEXT,
   quantity: COUNT,
+  tubes_received: COUNT,
   owner: TEXT,
   created: TEXT,
   ordered: nullable(TEXT),
@@ -208,7 +212,7 @@ function describeOrders(
   { store, actor }: Call,
   rids: readonly number[],
 ): Map<number, StockLeft["order"] & object> {
-  const fields = ["id", "state", "quantity", "owner", "created", "ordered", "arrives"];
+  const fields = ["id", "state", "quantity", "tubes_received", "owner", "created", "ordered", "arrives"];
   const values = store.reader.values(ORDER, fields, actor, rids);
   return new Map(rids.map((rid, i) => [rid, values[i] as StockLeft["order"] & object]));
 }

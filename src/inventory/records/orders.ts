@@ -146,6 +146,8 @@ function requireOrder(store: Store, writer: RecordWriter, rid: number, actor: Ac
 
 export interface Delivery {
   tubes: number;
+  /** Of the tubes in turn, which take codes by the pattern of their type without them. */
+  barcodes?: string[];
   amount?: number;
   unit?: string;
   price?: number;
@@ -162,13 +164,14 @@ export function receiveOrder(
   store: Store,
   writer: RecordWriter,
   rid: number,
-  { tubes, complete = true, location = null, ...values }: Delivery,
+  { tubes, barcodes = [], complete = true, location = null, ...values }: Delivery,
   actor: Actor,
 ): number[] {
   const order = writer.current(ORDER, rid);
   if (order.state === "RECEIVED")
     throw new Problem("conflict", `${String(order.name)} was received already.`);
   requireOrder(store, writer, rid, actor);
+  refuseKnownCodes(store, barcodes, tubes, actor);
   const product = productOf(store, writer, rid, actor);
   const [{ name, supplier, catalogue_number, price, currency }] = store.reader.values(
     ORDER,
@@ -191,7 +194,8 @@ export function receiveOrder(
         ...kind,
         ...slot,
         ...(isMember ? { owned_by } : {}),
-        name: tubes === 1 ? name : `${String(name)} ${first + i + 1}`,
+        ...(barcodes[i] === undefined ? {} : { barcode: barcodes[i] }),
+        name: tubes === 1 && order.quantity === 1 ? name : `${String(name)} ${first + i + 1}`,
         status: "AVAILABLE",
         product: id,
         supplier,
@@ -204,10 +208,26 @@ export function receiveOrder(
       actor,
     ),
   );
-  const changes = product === undefined ? {} : { product };
+  const changes = {
+    ...(product === undefined ? {} : { product }),
+    tubes_received: Number(order.tubes_received) + tubes,
+  };
   const end = complete ? { state: "RECEIVED", received: today(store), received_by: actor.user } : {};
   writer.setValues(ORDER, rid, { ...changes, ...end }, actor);
   return made;
+}
+
+/** @throws Problem invalid_request for barcodes that are given twice, or that records have which the actor may view */
+function refuseKnownCodes(store: Store, barcodes: readonly string[], tubes: number, actor: Actor): void {
+  if (barcodes.length > tubes) throw invalidField("barcodes", `More barcodes than tubes.`);
+  for (const [i, code] of barcodes.entries()) {
+    if (barcodes.indexOf(code) < i) throw invalidField("barcodes", `${code} is given twice.`);
+    const same = and(ALIVE, compare(["barcode"], "==", code));
+    const viewer = { resources: store.resources, actor };
+    const known = store.statements.get(selectVisible(viewer, CONSUMABLE, "t.name AS name", same));
+    if (known !== null)
+      throw invalidField("barcodes", `${String(known.name)} has the barcode ${code} already.`);
+  }
 }
 
 /** The product of an order. A record without one gets one, so that its old and new tubes belong together. */

@@ -3,7 +3,7 @@ import { nameField, ownedResource } from "../model/resource.ts";
 import { purchaseFields, stockErrors } from "./stock.ts";
 
 /** Fields that only ordering and receiving change. */
-const STEPS = ["state", "ordered", "ordered_by", "received", "received_by"];
+const STEPS = ["state", "ordered", "ordered_by", "tubes_received", "received", "received_by"];
 
 /** Fields that ordering and receiving set; those who may order take back what they did. */
 export const ORDERED_FIELDS = new Set([...STEPS, "product", "quantity", "price", "account", "arrives"]);
@@ -29,16 +29,17 @@ export const order = ownedResource({
       outlived: true,
     }),
     ...purchaseFields(),
-    quantity: integer("Number of items.", { initial: 1 }),
+    quantity: integer("Number of tubes.", { initial: 1 }),
     account: text("Account that pays.", { form: { column: false } }),
     ordered: day("Day of the order.", { form: { omitted: true } }),
     ordered_by: reference("user", "Who ordered.", { form: { omitted: true, column: false } }),
     arrives: day("Expected day of arrival.", { form: { column: false } }),
+    tubes_received: integer("Tubes that have come.", { form: { omitted: true, column: false } }),
     received: day("Day of receipt.", { form: { omitted: true, column: false } }),
     received_by: reference("user", "Who received the delivery.", { form: { omitted: true, column: false } }),
   },
   rules(record, _given, previous) {
-    const before = previous ?? { state: "REQUESTED" };
+    const before = previous ?? { state: "REQUESTED", tubes_received: 0 };
     const changed = STEPS.find((name) => (record[name] ?? null) !== (before[name] ?? null));
     return {
       ...stockErrors(record),

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { StockLeft } from "../../inventory/api/route-orders.ts";
 import { unitSymbol } from "../../inventory/model/unit.ts";
 import { href } from "../address.ts";
@@ -9,13 +9,14 @@ import { FormError, useSubmission } from "../components/form.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { download } from "../download.ts";
 import { pluralize } from "../format.tsx";
-import { callForResponse } from "../request.ts";
+import { callForResponse, type TypedResponse } from "../request.ts";
 import { CopyButton } from "../score/downloads.tsx";
 import { referenceTo } from "./declaration.ts";
 import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { formatTotal, type OrderLine, toItem, toOrderCsv, toOrderText } from "./order-text.ts";
 import { Picker } from "./picker.tsx";
 import { Person } from "./record.tsx";
+import { Scanner } from "./scanner.tsx";
 import { USABLE_RECORDS } from "./value-input.tsx";
 import { type Preview, showDone } from "./write-record.ts";
 
@@ -141,18 +142,21 @@ export function OrderDialog(props: { rows: readonly Ordered[]; onClose: () => vo
   );
 }
 
-/** Makes the tubes of a delivery, in the free slots of a location. */
-export function ReceiveDialog({
-  of,
-  onClose,
-  onDone,
-}: {
-  of: Ordered;
-  onClose: () => void;
-  onDone: () => void;
-}) {
+/** `3 of 5 received`: of the tubes of an order; empty before the first one. */
+export const receivedText = ({ tubes_received: came, quantity }: NonNullable<StockLeft["order"]>): string =>
+  came === 0 ? "" : `${came} of ${quantity} received`;
+
+/** Makes tubes of a delivery; `barcodes` are of the scanned ones. */
+type Receive = (
+  delivery: { tubes: number; complete: boolean; barcodes?: string[] },
+  key: string,
+) => Promise<TypedResponse<unknown>>;
+
+/** Makes the tubes of a delivery, in the free slots of a location: all at once, or each as it is scanned. */
+export function ReceiveDialog({ of, onClose, onDone }: ReceiveProps) {
+  const order = of.order!;
   const [values, setValues] = useState({
-    tubes: String(of.order?.quantity ?? 1),
+    tubes: String(Math.max(1, order.quantity - order.tubes_received)),
     amount: "",
     price: of.price === null ? "" : String(of.price),
     lot: "",
@@ -161,6 +165,7 @@ export function ReceiveDialog({
   const [location, setLocation] = useState("");
   const [isPart, setPart] = useState(false);
   const [prints, setPrints] = useState(false);
+  const [isScanning, setScanning] = useState(false);
   // A delivery that is sent twice makes its tubes once.
   const [key] = useState(() => crypto.randomUUID());
   const space = useFreeSlots("locations", location);
@@ -181,21 +186,23 @@ export function ReceiveDialog({
       onInput={(value) => setValues({ ...values, [name]: value })}
     />
   );
-  const form = useSubmission(async () => {
-    const { tubes, amount, price, lot, expiry } = values;
-    const response = await callForResponse("POST /api/v2/:list/:id/receive/", {
-      params: { list: "stocks/orders", id: of.order!.id },
+  const receive: Receive = (delivery, key) => {
+    const { amount, price, lot, expiry } = values;
+    return callForResponse("POST /api/v2/:list/:id/receive/", {
+      params: { list: "stocks/orders", id: order.id },
       headers: { "Idempotency-Key": key },
       body: {
-        tubes: Number(tubes),
         ...(amount === "" ? {} : { amount: Number(amount) }),
         ...(price === "" ? {} : { price: Number(price) }),
         ...(expiry === "" ? {} : { expiry }),
         ...(location === "" ? {} : { location }),
         lot,
-        complete: !isPart,
+        ...delivery,
       },
     });
+  };
+  const form = useSubmission(async () => {
+    const response = await receive({ tubes: Number(values.tubes), complete: !isPart }, key);
     const made = (await response.clone().json()) as { id: string }[];
     showDone(`Received ${of.name}: ${pluralize(made.length, "tube")}.`, response, onDone);
     onClose();
@@ -207,12 +214,17 @@ export function ReceiveDialog({
     return true;
   });
   const count = Number(values.tubes) || 0;
+  // An order that is complete leaves the list, and its dialog with it.
+  const close = (): void => {
+    onClose();
+    if (isScanning) onDone();
+  };
   return (
-    <Dialog title={`Received: ${of.name}`} onClose={onClose}>
+    <Dialog title={`Received: ${of.name}`} onClose={close}>
       <form class="form" onSubmit={form.submit} method="post">
         <FormError of={form} shown={Object.keys(values)} />
         <div class="field-pair">
-          {field("tubes", "Tubes", "number", false)}
+          {!isScanning && field("tubes", "Tubes", "number", false)}
           {field("amount", of.unit === "" ? "Amount of each" : `Each, in ${unitSymbol(of.unit)}`, "number")}
         </div>
         <div class="field-pair">
@@ -227,19 +239,75 @@ export function ReceiveDialog({
           value={location}
           onChoose={(id) => setLocation(id)}
         />
-        {space && <FreeSlots space={space} />}
-        <Checkbox label="Only a part came" checked={isPart} onChange={setPart} />
-        <Checkbox label={`Print ${pluralize(count, "label")}`} checked={prints} onChange={setPrints} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            Make {pluralize(count, "tube")}
-          </Button>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        {space && !isScanning && <FreeSlots space={space} />}
+        <Checkbox label="Scan the tubes" checked={isScanning} onChange={setScanning} />
+        {!isScanning && (
+          <>
+            <Checkbox label="Only a part came" checked={isPart} onChange={setPart} />
+            <Checkbox label={`Print ${pluralize(count, "label")}`} checked={prints} onChange={setPrints} />
+            <div class="actions">
+              <Button look="primary" type="submit" busy={form.busy}>
+                Make {pluralize(count, "tube")}
+              </Button>
+              <Button look="quiet" onClick={onClose}>
+                Cancel
+              </Button>
+            </div>
+          </>
+        )}
       </form>
+      {isScanning && <ScannedTubes order={order} receive={receive} onDone={onDone} />}
     </Dialog>
+  );
+}
+interface ReceiveProps {
+  of: Ordered;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Makes a tube for each scanned barcode; the last one that was ordered closes the order. */
+function ScannedTubes(props: {
+  order: NonNullable<StockLeft["order"]>;
+  receive: Receive;
+  onDone: () => void;
+}) {
+  const { order, onDone } = props;
+  const [came, setCame] = useState(order.tubes_received);
+  const [said, setSaid] = useState("");
+  // Scanners are faster than requests.
+  const latest = useRef({ sending: Promise.resolve(), came, receive: props.receive });
+  latest.current.receive = props.receive;
+  const count = (by: number): void => setCame((latest.current.came += by));
+  const make = async (code: string): Promise<void> => {
+    const complete = latest.current.came + 1 >= order.quantity;
+    const response = await latest.current.receive(
+      { tubes: 1, barcodes: [code], complete },
+      crypto.randomUUID(),
+    );
+    const [{ name, position }] = (await response.clone().json()) as { name: string; position: string }[];
+    const text = `Made ${name}${position === "" ? "" : ` in ${position}`}.`;
+    setSaid(text);
+    showDone(text, response, () => {
+      count(-1);
+      onDone();
+    });
+    count(1);
+  };
+  const scan = (code: string): void => {
+    const { sending } = latest.current;
+    latest.current.sending = sending.then(() => make(code).catch((error: Error) => setSaid(error.message)));
+  };
+  const text = receivedText({ ...order, tubes_received: came });
+  return (
+    <div class="stack">
+      <p role="status">
+        <strong>{text || `0 of ${order.quantity} received`}.</strong> {said}
+      </p>
+      {came < order.quantity && (
+        <Scanner onCode={scan} hint="Scan or type the barcode of each tube: it goes to the next free slot." />
+      )}
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ import { daysUntil, formatDay, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Declaration, declaration, listTitle, pagePath } from "./declaration.ts";
-import { OrderDialog, ReceiveDialog } from "./order-dialogs.tsx";
+import { OrderDialog, ReceiveDialog, receivedText } from "./order-dialogs.tsx";
 import { formatMoney } from "./order-text.ts";
 import { ExpiryTag, formatWithSuffix, Person, readPage, type Row, State } from "./record.tsx";
 
@@ -77,6 +77,7 @@ export function Why({ of: { state, expiry, modified } }: { of: StockLeft }) {
 export function OrderStep({ of: { order } }: { of: Pick<StockLeft, "order"> }) {
   if (!order) return <span class="muted">Not requested</span>;
   const { state, owner, created, ordered, arrives } = order;
+  const came = receivedText(order);
   const isLate = arrives !== null && Date.parse(arrives) < Date.now() - 86_400_000;
   return state === "REQUESTED" ? (
     <>
@@ -88,6 +89,7 @@ export function OrderStep({ of: { order } }: { of: Pick<StockLeft, "order"> }) {
   ) : (
     <>
       {`Ordered ${formatDay(ordered ?? created)}`}
+      {came && <small>{came}</small>}
       {arrives && (
         <small class={isLate ? "late" : undefined}>
           {isLate ? `Due ${formatDay(arrives)}, ${daysUntil(arrives)}` : `Arrives ${formatDay(arrives)}`}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { RunningOut, StockLeft } from "../../inventory/api/route-orders.ts";
 import { href } from "../address.ts";
-import { Button } from "../components/button.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
 import { ChipChoice } from "../components/chip-choice.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -10,16 +10,9 @@ import { type Column, Table } from "../components/table.tsx";
 import { download } from "../download.ts";
 import { formatCount, formatDay, pluralize } from "../format.tsx";
 import { formatConstant, pagePath } from "../inventory/declaration.ts";
-import {
-  GroupDialog,
-  OrderDialog,
-  type Ordered,
-  OrderFiles,
-  ReceiveDialog,
-} from "../inventory/order-dialogs.tsx";
-import { formatMoney, formatTotal, type OrderLine, toOrderCsv } from "../inventory/order-text.ts";
-import { Person } from "../inventory/record.tsx";
-import { readList } from "../inventory/read-list.ts";
+import { GroupDialog, OrderDialog } from "../inventory/order-dialogs.tsx";
+import { bySupplier, Orders } from "../inventory/orders.tsx";
+import { formatMoney, formatTotal, toOrderCsv } from "../inventory/order-text.ts";
 import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/stock-left.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { call } from "../request.ts";
@@ -55,6 +48,11 @@ function RunningOutPage() {
         actions={
           <>
             {session && <Button onClick={() => setGrouping(true)}>Group tubes</Button>}
+            {session && tab !== "orders" && (
+              <LinkButton icon="scan-line" href={href("/inventory/running-out", { show: "orders" })}>
+                Receive a delivery
+              </LinkButton>
+            )}
             <Button
               icon="download"
               disabled={!value}
@@ -117,12 +115,6 @@ const toFile = ({ results }: RunningOut): Blob =>
     {
       type: "text/csv",
     },
-  );
-
-/** Rows by supplier, the one with the most first. */
-const bySupplier = <Row extends { supplier: string }>(rows: readonly Row[]): [string, Row[]][] =>
-  [...Map.groupBy(rows, ({ supplier }) => supplier)].toSorted(
-    ([a, one], [b, other]) => other.length - one.length || a.localeCompare(b),
   );
 
 const STATES = ["empty", "low", "expired", "expiring"] as const;
@@ -280,140 +272,6 @@ const COLUMNS: readonly Column<StockLeft>[] = [
   },
   { name: "order", title: "Reorder", phone: "line", cell: (row) => <OrderStep of={row} /> },
 ];
-
-type Order = OrderLine &
-  StockLeft["order"] & {
-    id: string;
-    received: string | null;
-    received_by: string | null;
-    ordered_by: string | null;
-    account: string;
-  };
-
-const FIELDS =
-  "id,name,supplier,catalogue_number,quantity,price,currency,state,owner,created,ordered,ordered_by,arrives,received,received_by,account";
-
-/** Orders by supplier: those on their way, or those that came. */
-function Orders({ isOpen, onDone }: { isOpen: boolean; onDone: () => void }) {
-  const found = useLoaded(String(isOpen), (signal) =>
-    readList<Order>(
-      "stocks/orders",
-      {
-        state: isOpen ? ["REQUESTED", "ORDERED"] : "RECEIVED",
-        ordering: isOpen ? "supplier,name" : "-received",
-        response_format: "flat",
-        fields: FIELDS,
-        page_size: "500",
-      },
-      signal,
-    ),
-  );
-  const reload = (): void => {
-    found.reload();
-    onDone();
-  };
-  return (
-    <Loaded of={found}>
-      {({ results }) =>
-        results.length === 0 ? (
-          <Empty title={isOpen ? "No open orders" : "Nothing received yet"}>
-            Orders begin with Reorder, in the list of what is running out.
-          </Empty>
-        ) : (
-          <div class="stack running-out">
-            {bySupplier(results).map(([supplier, rows]) => (
-              <Card
-                key={supplier}
-                title={supplier || "No supplier"}
-                count={pluralize(rows.length, "order")}
-                bare
-                actions={
-                  isOpen && (
-                    <span class="row end">
-                      <OrderFiles lines={rows} />
-                      <Button small icon="printer" onClick={() => print()}>
-                        Print
-                      </Button>
-                    </span>
-                  )
-                }
-              >
-                <Table
-                  caption={`Orders from ${supplier}`}
-                  columns={isOpen ? ORDER_COLUMNS : [...ORDER_COLUMNS.slice(0, -1), RECEIVED_COLUMN]}
-                  rows={rows}
-                  rowKey={({ id }) => id}
-                  {...(isOpen ? { actions: (row: Order) => <OrderAction of={row} onDone={reload} /> } : {})}
-                />
-              </Card>
-            ))}
-          </div>
-        )
-      }
-    </Loaded>
-  );
-}
-
-function OrderAction({ of, onDone }: { of: Order; onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false);
-  const session = useSession();
-  if (!session) return null;
-  const row: Ordered = Object.assign({}, of, {
-    segment: "stocks/orders",
-    unit: "",
-    may_order: true,
-    order: of,
-  });
-  const dialog = { onClose: () => setOpen(false), onDone };
-  const isOrdered = of.state === "ORDERED";
-  return (
-    <>
-      <Button small icon={isOrdered ? "package-check" : "shopping-cart"} onClick={() => setOpen(true)}>
-        {isOrdered ? "Received" : "Mark ordered"}
-        <span class="unseen"> {of.name}</span>
-      </Button>
-      {isOpen &&
-        (isOrdered ? <ReceiveDialog of={row} {...dialog} /> : <OrderDialog rows={[row]} {...dialog} />)}
-    </>
-  );
-}
-
-const ORDER_COLUMNS: readonly Column<Order>[] = [
-  {
-    name: "name",
-    title: "Product",
-    heading: true,
-    cell: ({ id, name, catalogue_number }) => (
-      <>
-        <a href={href(pagePath("stocks/orders", id))}>{name}</a>
-        <small>{catalogue_number}</small>
-      </>
-    ),
-  },
-  { name: "quantity", title: "Quantity", numeric: true, cell: ({ quantity }) => quantity },
-  { name: "price", title: "Price", numeric: true, cell: (row) => formatTotal([row]) },
-  {
-    name: "requested",
-    title: "Requested",
-    cell: ({ owner, created }) => (
-      <>
-        <Person username={owner} />, {formatDay(created)}
-      </>
-    ),
-  },
-  { name: "state", title: "State", phone: "end", cell: (order) => <OrderStep of={{ order }} /> },
-];
-
-const RECEIVED_COLUMN: Column<Order> = {
-  name: "received",
-  title: "Received",
-  cell: ({ received, received_by }) =>
-    received && (
-      <>
-        {formatDay(received)}, {received_by && <Person username={received_by} />}
-      </>
-    ),
-};
 
 export const runningOutPage = definePage({
   name: "running-out",
