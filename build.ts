@@ -85,7 +85,7 @@ const version = await buildVersion();
 const libraries = await compressLibraries();
 // Base64 of what is compressed shrinks by a quarter.
 await Bun.write(PAGES, Bun.gzipSync(JSON.stringify(await makeBundle()), { level: 9 }));
-await Bun.write(CLIENTS, await buildClients(version));
+await Bun.write(CLIENTS, await buildClients(version, `${OUT}/clients`));
 const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
 await compile(own, version);
 await report(own);

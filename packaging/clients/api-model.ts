@@ -184,6 +184,12 @@ function resolve<Part extends { $ref?: string }>(part: Part, document: OpenApi):
   return { ...resolve(document.components![section][name] as Part, document), ...own } as Part;
 }
 
+/** Fields of tables: those that records show, with the names of records that they refer to by id. */
+export const shownFields = ({ fields }: RecordType): string[] =>
+  fields
+    .filter(({ isShown }) => isShown)
+    .flatMap(({ name, target }) => (target === undefined ? [name] : [name, `${name}__${target}`]));
+
 /** Files of archives have one date, the earliest of ZIP files, so that equal sources give equal bytes. */
 export const RELEASED = new Date("1980-01-01T00:00:00Z");
 

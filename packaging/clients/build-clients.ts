@@ -3,19 +3,21 @@
  * from the OpenAPI document. Equal sources give equal bytes.
  */
 import { $ } from "bun";
+import { DOCUMENT_PARTS } from "../../src/app/tags.ts";
+import { selectPart } from "../../src/platform/openapi-part.ts";
 import type { OpenApi } from "../../src/platform/openapi.ts";
 import { type ZipEntry, zipFile } from "../../src/platform/zip-file.ts";
 import { readModel, RELEASED } from "./api-model.ts";
+import { makeNpmPackage } from "./npm.ts";
 import { makeWheel } from "./python.ts";
 
-/** @returns the archives as one ZIP file, which the executable embeds */
-export async function buildClients(version: string): Promise<Uint8Array> {
-  const inventory = await readDocument("inventory");
-  const model = readModel(inventory, version);
-  const archives: ZipEntry[] = [makeWheel(model)];
+/** @param folder for what is bundled @returns the archives as one ZIP file, which the executable embeds */
+export async function buildClients(version: string, folder: string): Promise<Uint8Array> {
+  const whole: OpenApi = await $`${process.execPath} src/main.ts openapi`.quiet().json();
+  const documents = Object.fromEntries(
+    Object.entries(DOCUMENT_PARTS).map(([name, part]) => [name, selectPart(whole, part)]),
+  );
+  const model = readModel(documents.inventory, version);
+  const archives: ZipEntry[] = [makeWheel(model), await makeNpmPackage(model, documents, folder)];
   return Buffer.concat([...zipFile(archives, RELEASED)]);
 }
-
-/** A part of the OpenAPI document. */
-const readDocument = (part: string): Promise<OpenApi> =>
-  $`${process.execPath} src/main.ts openapi --part ${part}`.quiet().json();

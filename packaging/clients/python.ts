@@ -8,6 +8,7 @@ import {
   listFiles,
   type RecordType,
   RELEASED,
+  shownFields,
   toEntry,
 } from "./api-model.ts";
 
@@ -78,12 +79,6 @@ const STUB_TYPES: Readonly<Record<FieldType, string>> = {
 };
 
 const className = ({ name }: RecordType): string => `${name[0].toUpperCase()}${name.slice(1)}`;
-
-/** Fields of tables: those that records show, with the names of records that they refer to by id. */
-export const shownFields = ({ fields }: RecordType): string[] =>
-  fields
-    .filter(({ isShown }) => isShown)
-    .flatMap(({ name, target }) => (target === undefined ? [name] : [name, `${name}__${target}`]));
 
 const python = (value: unknown): string => JSON.stringify(value);
 const sentence = (text: string): string =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { cuttingProxy } from "./cutting-proxy.ts";
 import { labd, scratch, serve, type Server } from "./labd.ts";
 
@@ -196,5 +196,87 @@ describe.skipIf(!hasPython)("the Python client (SKIPPED without Python, pip, req
     );
     const { stdout } = await run([mypy!, "--python-executable", python, "--cache-dir", folder, file]);
     expect([...stdout.matchAll(/typed\.py:(\d+): error/g)].map(([, line]) => line)).toEqual(["4", "5"]);
+  });
+});
+
+const hasNpm = works("npm", "--version") && works("node", "--version");
+
+describe.skipIf(!hasNpm)("the npm package (SKIPPED without Node.js and npm)", () => {
+  const folder = join(place.directory, "npm");
+  const call = async (name: string, variables: Record<string, string> = {}) => {
+    cpSync(join(CLIENTS, "npm-client.mjs"), join(folder, "npm-client.mjs"));
+    return run(["node", join(folder, "npm-client.mjs"), name], variables);
+  };
+
+  beforeAll(async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+    const { url } = findClient("TypeScript");
+    await succeed(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, url]);
+  });
+
+  test("runs the examples of the guide", async () => {
+    const outputs = await Promise.all(
+      examples("ts").map((code, at) => {
+        const file = join(folder, `example-${at}.mjs`);
+        writeFileSync(file, code);
+        return succeed(["node", file]);
+      }),
+    );
+    const text = outputs.join("");
+    expect(text).toMatch(/^F\.\.\.W\.\.\[LIV\] 19 FSDLWKLL likely functional 0\.\d+$/m);
+    expect(text).toContain("160 microliter\n");
+    expect(text).toMatch(/^amount: .* \{ amount: \[/m);
+  });
+
+  test("compiles strictly, with fields and choices of this version", async () => {
+    writeFileSync(
+      join(folder, "wrong.ts"),
+      'import { connect } from "labd";\nconst lab = await connect();\nawait lab.orders.list({ state: "LOST" });\nawait lab.places.create({});\n',
+    );
+    for (const [at, code] of examples("ts").entries()) writeFileSync(join(folder, `example-${at}.ts`), code);
+    const options = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
+    const target = {
+      module: "nodenext",
+      target: "es2022",
+      lib: ["es2023", "dom", "dom.iterable"],
+      types: [],
+    };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...options, ...target }, include: ["*.ts"] }),
+    );
+    const compiler = join(import.meta.dir, "../../node_modules/typescript/bin/tsc");
+    const { stdout } = await run(["node", compiler, "--project", folder]);
+    expect(
+      [...stdout.matchAll(/(\S+)\((\d+),\d+\): error/g)].map(([, file, line]) => `${basename(file)}:${line}`),
+    ).toEqual(["wrong.ts:3", "wrong.ts:4"]);
+  });
+
+  test.each([
+    ["fetches pages as they are needed", "pages"],
+    ["changes records, and refuses old versions", "changes"],
+    ["throws typed errors with the words of the server", "errors"],
+    ["shows the token nowhere", "secrets"],
+  ])("%s", async (_, name) => {
+    expect(await call(name)).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("makes a change once although the answer was lost", async () => {
+    using proxy = await cuttingProxy(server.url, "/consume/");
+    expect(await call("retried", { PROXY: proxy.url })).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(proxy.seen).toHaveLength(2);
+  });
+
+  test("does not repeat an import whose answer was lost", async () => {
+    using proxy = await cuttingProxy(server.url, "/import/");
+    expect(await call("unrepeatable", { PROXY: proxy.url })).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  test("shows progress where it is asked for", async () => {
+    const { code, stderr } = await call("progress");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^P04637 \[.*100% finished\n$/s);
   });
 });
