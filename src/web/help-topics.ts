@@ -1,3 +1,5 @@
+import { match } from "./address.ts";
+
 export interface HelpTopic {
   /** Name of its file in `docs/`, without `.md`. */
   name: string;
@@ -46,3 +48,45 @@ export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[]
 ];
 
 export const HELP_TOPICS: readonly HelpTopic[] = HELP_GROUPS.flatMap(({ topics }) => topics);
+
+/** Chapters of the help by templates of the paths of pages: the first that fits. */
+export const CHAPTERS: readonly [pages: string, chapter: string][] = [
+  ["/inventory/:list/import", "lab-manager#import-and-export"],
+  ["/inventory/labels", "lab-manager#labels"],
+  ["/inventory/stocktake*", "lab-manager#stocktakes"],
+  ["/inventory/(offline|scan)", "lab-manager#phones-and-work-without-a-network"],
+  ["/inventory/(storage|build)", "lab-manager#boxes-and-positions"],
+  ["/inventory/((?:locations|equipment|places|addresses).*)", "lab-manager#boxes-and-positions"],
+  ["/inventory/(running-out|stocks-.*)", "lab-manager#stock"],
+  ["/inventory/codepatterns*", "lab-manager#codes"],
+  [
+    "/inventory/((?:annotationtypes|custompropertytypes|fieldmeta|vocabularies).*)",
+    "lab-manager#describe-records",
+  ],
+  ["/inventory/changes", "lab-manager#change-things"],
+  ["/inventory/views*", "lab-manager#find-things"],
+  ["/inventory*", "lab-manager"],
+  ["/search", "lab-manager#find-things"],
+  ["/profile", "lab-manager#stay-informed"],
+  ["/administration/audit", "administrator#audit-log"],
+  ["/administration/backups", "administrator#back-up-and-restore"],
+  ["/administration/farm", "farm"],
+  ["/administration/features", "features"],
+  ["/administration/motif-classes", "motif-classes"],
+  ["/administration/corpora", "biologist#get-the-data"],
+  ["/administration*", "administrator#administration-pages"],
+  ["/classes*", "motif-classes"],
+  ["/scan*", "biologist#scan-for-all-motif-classes"],
+  ["/proteome*", "biologist#search-a-whole-proteome"],
+  ["/proteins*", "biologist#everything-about-one-protein"],
+  ["/batch*", "biologist#many-proteins"],
+  ["/changes", "biologist#when-the-collection-changes"],
+  ["/score/*", "biologist#reading-a-result"],
+  ["/docs*", "rest"],
+  ["/clients*", "clients"],
+  ["*", "biologist"],
+];
+
+/** The address of the chapter about a page. */
+export const findHelp = (path: string): string =>
+  `/help/${CHAPTERS.find(([pages]) => match(pages, path))![1]}`;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeHelp } from "../../src/web/make-help.ts";
-import { HELP_TOPICS } from "../../src/web/help-topics.ts";
+import { CHAPTERS, findHelp, HELP_TOPICS } from "../../src/web/help-topics.ts";
 
 const DOCS = join(import.meta.dir, "../../docs");
 const texts = new Map(
@@ -27,4 +27,26 @@ test.each(HELP_TOPICS)("links of $name lead to headings that exist", ({ name }) 
     expect([address, texts.has(topic ?? name)]).toEqual([address, true]);
     if (anchor) expect(texts.get(topic ?? name)).toContain(` id="${anchor}"`);
   }
+});
+
+test.each(CHAPTERS)("the help for %s opens at %s, which exists", (_, chapter) => {
+  const [topic, anchor] = chapter.split("#");
+  expect(texts.has(topic)).toBe(true);
+  if (anchor) expect(texts.get(topic)).toContain(` id="${anchor}"`);
+});
+
+test.each([
+  ["/", "biologist"],
+  ["/inventory/stocks-consumables/1", "lab-manager#stock"],
+  ["/inventory/stocks-consumables/import", "lab-manager#import-and-export"],
+  ["/inventory/stocktakes", "lab-manager#stocktakes"],
+  ["/inventory/locations/1", "lab-manager#boxes-and-positions"],
+  ["/inventory/running-out", "lab-manager#stock"],
+  ["/inventory", "lab-manager"],
+  ["/score", "biologist"],
+  ["/score/1", "biologist#reading-a-result"],
+  ["/proteins/P04637", "biologist#everything-about-one-protein"],
+  ["/administration/farm", "farm"],
+])("help on %s opens at %s", (path, chapter) => {
+  expect(findHelp(path)).toBe(`/help/${chapter}`);
 });

@@ -186,11 +186,13 @@ export const relationOperations = () => [
   }),
 ];
 
-/** Ids and names of the first of these records. */
-const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]) =>
-  store.reader
-    .values(resource, ["id", resource.key], actor, rids.slice(0, MAX_NAMED))
-    .map((record) => ({ id: record.id as string | number, name: record[resource.key] as string }));
+/** Ids and names of the first of these records, as people know them. */
+function named({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]) {
+  const title = resource.fields[resource.key].form?.derivedFrom ?? resource.key;
+  return store.reader
+    .values(resource, ["id", title], actor, rids.slice(0, MAX_NAMED))
+    .map((record) => ({ id: record.id as string | number, name: record[title] as string }));
+}
 
 function countByField(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;

@@ -10,6 +10,7 @@ import { SearchButton } from "../search/search-dialog.tsx";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
 import { formatCount, pluralize } from "../format.tsx";
+import { findHelp } from "../help-topics.ts";
 import { confirm, ConfirmDialog } from "./confirm.tsx";
 import { DeveloperLinks } from "./developer-menu.tsx";
 import { type Answer, call } from "../request.ts";
@@ -93,9 +94,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   "/inventory/stocks-orders": "/inventory/running-out",
   "/inventory/stocks-products": "/inventory/running-out",
   "/inventory/places": "/inventory/storage",
+  "/inventory/addresses": "/inventory/storage",
   "/inventory/build": "/inventory/storage",
   "/inventory/custompropertytypes": "/inventory/annotationtypes",
   "/inventory/fieldmeta": "/inventory/annotationtypes",
+  "/inventory/codepatterns": "/inventory/annotationtypes",
   "/inventory/vocabularies-terms": "/inventory/vocabularies-categories",
   "/docs": "/help",
   "/clients": "/help",
@@ -211,42 +214,6 @@ export function Shell(props: { path: string; search: URLSearchParams; children: 
     </>
   );
 }
-
-/** Chapters of the help by the beginning of a page's path: the first that fits. */
-const HELP: readonly [path: string, chapter: string][] = [
-  ["/inventory/import", "lab-manager#import-and-export"],
-  ["/inventory/labels", "lab-manager#labels"],
-  ["/inventory/stocktake", "lab-manager#stocktakes"],
-  ["/inventory/offline", "lab-manager#phones-and-work-without-a-network"],
-  ["/inventory/scan", "lab-manager#phones-and-work-without-a-network"],
-  ["/inventory/storage", "lab-manager#boxes-and-positions"],
-  ["/inventory/locations", "lab-manager#boxes-and-positions"],
-  ["/inventory/running-out", "lab-manager#stock"],
-  ["/inventory/stocks", "lab-manager#stock"],
-  ["/inventory/annotationtypes", "lab-manager#describe-records"],
-  ["/inventory/custompropertytypes", "lab-manager#describe-records"],
-  ["/inventory/vocabularies", "lab-manager#describe-records"],
-  ["/inventory", "lab-manager"],
-  ["/search", "lab-manager#find-things"],
-  ["/administration/audit", "administrator#audit-log"],
-  ["/administration/backups", "administrator#back-up-and-restore"],
-  ["/administration/farm", "farm"],
-  ["/administration/features", "features"],
-  ["/administration/motif-classes", "motif-classes"],
-  ["/administration/corpora", "biologist#get-the-data"],
-  ["/administration", "administrator#administration-pages"],
-  ["/classes", "motif-classes"],
-  ["/scan", "biologist#scan-for-all-motif-classes"],
-  ["/proteome", "biologist#search-a-whole-proteome"],
-  ["/batch", "biologist#many-proteins"],
-  ["/score/", "biologist#reading-a-result"],
-  ["/docs", "rest"],
-  ["/clients", "clients"],
-];
-
-/** The chapter of the help about a page. */
-const findHelp = (path: string): string =>
-  `/help/${HELP.find(([prefix]) => path.startsWith(prefix))?.[1] ?? "biologist"}`;
 
 const Brand = () => (
   <a class="brand" href={href("/")} aria-label="labd, home">

@@ -7,7 +7,7 @@ import { Icon } from "../components/icon.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
 import { showToast, withErrorToast } from "../components/toast.tsx";
 import { formatCount } from "../format.tsx";
-import { useQuery } from "../page.tsx";
+import { useQuery, useTitle } from "../page.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { LISTS, listTitle } from "../../inventory/resources/lists.ts";
@@ -82,6 +82,7 @@ export function ViewTabs({ of }: { of: Declaration }) {
   const isShown = ({ query }: { query: string }): boolean =>
     viewQuery(new URLSearchParams(query)) === current;
   const shown = views.value?.find(isShown);
+  useTitle(shown?.name);
   const own = stockViews(of, session !== null);
   return (
     <nav class="tabs" aria-label="Views">

@@ -13,6 +13,7 @@ import { Annotations } from "../inventory/annotations.tsx";
 import { useRecordChange } from "../inventory/change-record.tsx";
 import {
   api,
+  columnTitle,
   makeCrumb,
   type Declaration,
   declaration,
@@ -333,7 +334,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
                     ) : (
                       <a href={`${href(pagePath(segment))}${new URL(list).search}`}>{count}</a>
                     )}{" "}
-                    <small>as {(field ?? annotation ?? "annotation").replaceAll("_", " ")}</small>
+                    <FieldTitle segment={segment} name={field ?? `annotations__${annotation}`} />
                   </h3>
                   <ul class="row hint referring">
                     {records.map(({ id, name }) => (
@@ -351,6 +352,12 @@ function References({ of, row }: { of: Declaration; row: Row }) {
       </Loaded>
     </Card>
   );
+}
+
+/** The name of the field by which records refer to another. */
+function FieldTitle({ segment, name }: { segment: string; name: string }) {
+  const { value } = useLoaded(segment, () => declaration(segment));
+  return value ? <small>as {columnTitle(value, name).toLowerCase()}</small> : null;
 }
 
 function Edit(props: RecordProps) {

@@ -101,7 +101,8 @@ function NewStocktake({ location }: { location: string }) {
               <li key={id}>
                 <a href={href(`/inventory/stocktake/${id}`)}>{name}</a>
                 <small class="end">
-                  {formatTime(created)}, {created_by}, {state === "OPEN" ? "not applied yet" : "applied"}
+                  {formatTime(created)}, <Person username={created_by} />,{" "}
+                  {state === "OPEN" ? "not applied yet" : "applied"}
                 </small>
               </li>
             ))}
