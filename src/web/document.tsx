@@ -2,12 +2,25 @@ import { renderToString } from "preact-render-to-string";
 import { type Address, href, type PageContext, withPageContext } from "./address.ts";
 import type { Bundle } from "./make-bundle.ts";
 import { type Page, PageView } from "./page.tsx";
+import { describePage } from "./structured-data.ts";
+import { VERSION } from "../version.ts";
 
 /** A page as HTML, with everything that needs no data. */
 export const renderPage = (page: Page, address: Address, bundle: Bundle, context: PageContext): string =>
   `<!doctype html>\n${withPageContext(context, () =>
-    renderToString(<Document page={page} address={address} bundle={bundle} context={context} />),
+    renderToString(<Document page={page} address={address} bundle={bundle} context={context} />).replace(
+      "</head>",
+      () => `${structuredData(page, address)}</head>`,
+    ),
   )}`;
+
+/** A block of data, which is no script: its text must not be escaped as HTML, and must not end the block. */
+function structuredData(page: Page, address: Address): string {
+  const data = describePage(page, address, { version: VERSION, href });
+  return data === undefined
+    ? ""
+    : `<script type="application/ld+json">${JSON.stringify(data).replaceAll("<", "\\u003c")}</script>`;
+}
 
 function Document(props: { page: Page; address: Address; bundle: Bundle; context: PageContext }) {
   const { page, address, bundle, context } = props;

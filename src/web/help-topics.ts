@@ -20,7 +20,13 @@ export const HELP_GROUPS: readonly { title: string; topics: readonly HelpTopic[]
       { name: "quality", title: "Quality of the score" },
     ],
   },
-  { title: "Inventory", topics: [{ name: "lab-manager", title: "Manage the inventory" }] },
+  {
+    title: "Inventory",
+    topics: [
+      { name: "lab-manager", title: "Manage the inventory" },
+      { name: "coming-from", title: "Coming from another program" },
+    ],
+  },
   {
     title: "From a program",
     topics: [

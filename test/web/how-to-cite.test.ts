@@ -37,3 +37,21 @@ test("CITATION.cff has the version of the package, and what CFF 1.2.0 requires",
     references: [{ type: "article", title: expect.any(String), authors: expect.any(Array), year: 2008 }],
   });
 });
+
+test("the entry for bio.tools has the version of the package, and terms of EDAM with their addresses", () => {
+  const text = readFileSync(join(import.meta.dir, "../../packaging/bio.tools.json"), "utf8");
+  const [entry] = JSON.parse(text) as Record<string, unknown>[];
+  expect(entry).toMatchObject({
+    name: "labd",
+    homepage: expect.stringMatching(/^https?:/),
+    version: [manifest.version],
+    license: manifest.license,
+    publication: [{ doi: "10.1186/1471-2105-9-229" }],
+  });
+  // Lengths and patterns of biotoolsSchema 3.3.
+  expect((entry.description as string).length).toBeLessThanOrEqual(1000);
+  const terms = [...text.matchAll(/"term": "[^"]+",\s*"uri": "([^"]+)"/g)].map(([, uri]) => uri);
+  expect(terms.length).toBe(text.match(/"uri"/g)!.length);
+  for (const uri of terms)
+    expect(uri).toMatch(/^http:\/\/edamontology\.org\/(topic|operation|data|format)_\d{4}$/);
+});

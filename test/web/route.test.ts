@@ -61,8 +61,10 @@ test.each(SHOWN)("%s is rendered on the server and loads less than 150 KB of scr
   const html = await response.text();
   expect(html).toContain(`<title>${page.title} · labd</title>`);
   expect(html).toMatch(/<main id="content"[^>]*>.*<h1/s);
-  // The policy would refuse these.
-  expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
+  // The policy would refuse these; a block of data is no script.
+  expect(html).not.toMatch(
+    /<script(?! type="application\/ld\+json")(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/,
+  );
   const loaded = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map((found) => found[1]);
   let bytes = 0;
   for (const address of loaded) {
@@ -203,3 +205,35 @@ test.each(["/setup", "/set-password", "/verify-email"])(
     expect((await ask(path)).status).toBe(200);
   },
 );
+
+/** JSON-LD of a page; null if it has none. */
+async function readData(path: string): Promise<Record<string, unknown> | null> {
+  const [, json] =
+    /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(await (await ask(path)).text()) ?? [];
+  return json === undefined ? null : (JSON.parse(json) as Record<string, unknown>);
+}
+
+test("the home page and pages of proteins say what they are about, for search engines", async () => {
+  expect(await readData("/")).toMatchObject({
+    "@context": "https://schema.org",
+    "@type": "SoftwareApplication",
+    "http://purl.org/dc/terms/conformsTo": {
+      "@id": "https://bioschemas.org/profiles/ComputationalTool/1.0-RELEASE",
+    },
+    name: "labd",
+    url: "/",
+    description: expect.any(String),
+  });
+  expect(await readData("/proteins/P04637")).toMatchObject({
+    "@type": "Protein",
+    "@id": "/proteins/P04637",
+    identifier: "P04637",
+    sameAs: expect.arrayContaining(["https://www.uniprot.org/uniprotkb/P04637/entry"]),
+  });
+  const hostile = "</script><script>alert(1)</script>";
+  expect(await readData(`/proteins/${encodeURIComponent(hostile)}`)).toMatchObject({
+    identifier: hostile,
+    sameAs: [],
+  });
+  expect(await readData("/sign-in")).toBeNull();
+});
