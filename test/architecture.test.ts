@@ -30,7 +30,7 @@ const SCORING_LAYERS: Record<string, string[]> = {
   batch: ["node:"],
   proteome: ["node:"],
   learning: ["node:"],
-  results: ["typebox", "hucre", "node:"],
+  results: ["typebox", "hucre", "saxes", "node:"],
   watched: [],
   api: ["elysia", "typebox", "node:"],
 };

@@ -1,3 +1,5 @@
+import { SaxesParser } from "saxes";
+import type { ScoringModel } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { utf8 } from "../batch/questions.ts";
 import { fullProvenance } from "../prediction/provenance.ts";
@@ -58,40 +60,36 @@ function readJson(text: string): Provenance[] {
   );
 }
 
-/** Elements of ConScorePrediction, with any prefix. */
+/** Predictions in one or more documents, also in SOAP envelopes. */
 function readXml(text: string): Provenance[] {
-  return text
-    .split(/<(?:\w+:)?ConScorePrediction[\s>]/)
-    .slice(1)
-    .flatMap((part) => {
-      const values = (name: string): string[] =>
-        [...part.matchAll(new RegExp(`<(?:\\w+:)?${name}>([^<]*)<`, "g"))].map(([, value]) =>
-          unescapeXml(value),
-        );
-      const [names, texts] = [values("propertyName"), values("propertyValue")];
-      if (names.length === 0) return [];
-      const [[method], [model], [name], [hash], [sequences]] = [
-        "methodVersion",
-        "scoringModel",
-        "corpusName",
-        "contentHash",
-        "sequenceCount",
-      ].map(values);
-      const corpus = hash === undefined ? null : { name, hash, sequences: Number(sequences) };
-      return fullProvenance(parseProvenance(names.map((each, i) => [each, texts[i]])), {
-        method,
-        model: model as "continuous",
-        corpus,
-      });
+  const found: Map<string, string[]>[] = [];
+  let content = "";
+  const parser = new SaxesParser({ xmlns: true, fragment: true });
+  parser.on("opentag", ({ local }) => {
+    content = "";
+    if (local === "ConScorePrediction") found.push(new Map());
+  });
+  parser.on("text", (part) => (content += part));
+  parser.on("closetag", ({ local }) => {
+    const values = found.at(-1);
+    values?.set(local, [...(values.get(local) ?? []), content]);
+    content = "";
+  });
+  parser.write(text.replaceAll(/<\?xml[^>]*\?>/g, "")).close();
+  return found.flatMap((values) => {
+    const names = values.get("propertyName") ?? [];
+    if (names.length === 0) return [];
+    const texts = values.get("propertyValue") ?? [];
+    const first = (name: string): string | undefined => values.get(name)?.[0];
+    const hash = first("contentHash");
+    const sequences = Number(first("sequenceCount"));
+    return fullProvenance(parseProvenance(names.map((each, i) => [each, texts[i]])), {
+      method: first("methodVersion")!,
+      model: first("scoringModel") as ScoringModel,
+      corpus: hash === undefined ? null : { name: first("corpusName")!, hash, sequences },
     });
+  });
 }
-
-const REFERENCES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
-
-const unescapeXml = (text: string): string =>
-  text.replaceAll(/&(?:#(\d+)|(\w+));/g, (all, code: string | undefined, name: string) =>
-    code === undefined ? (REFERENCES[name] ?? all) : String.fromCodePoint(Number(code)),
-  );
 
 /** @throws Problem invalid_request for members that cannot be scored */
 function requireValid(provenance: Provenance): Provenance {

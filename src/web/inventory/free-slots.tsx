@@ -15,15 +15,15 @@ export function useFreeSlots(segment: string, id: string): Free | undefined {
   return id !== "" && found.value && found.value.capacity > 0 ? found.value : undefined;
 }
 
-/** The occupancy of a place that has slots. */
+/** The occupancy of a place that has slots, with the first free one where it is known. */
 export function Capacity(props: {
-  space: Pick<Free, "capacity" | "used" | "free"> | null;
+  space: (Pick<Free, "capacity" | "used" | "free"> & Partial<Pick<Free, "next">>) | null | undefined;
   /** After the number of free slots. */
   children?: ComponentChildren;
 }) {
   const { space, children } = props;
   if (!space) return null;
-  const { used, capacity, free } = space;
+  const { used, capacity, free, next } = space;
   const text = `${formatCount(used)} of ${formatCount(capacity)}`;
   return (
     <div class="capacity">
@@ -36,21 +36,14 @@ export function Capacity(props: {
         </span>
       </div>
       <Meter label={`${text} slots in use`} share={used / capacity} />
+      {next && (
+        <p>
+          Next free slot:{" "}
+          <a href={href(pagePath("locations", next.location.id))}>
+            {[next.location.unique_path, next.position].filter((word) => word !== "").join(", ")}
+          </a>
+        </p>
+      )}
     </div>
   );
 }
-
-/** Capacity with the first free slot. */
-export const FreeSlots = ({ space }: { space: Free }) => (
-  <div class="stack">
-    <Capacity space={space} />
-    {space.next && (
-      <p>
-        Next free slot:{" "}
-        <a href={href(pagePath("locations", space.next.location.id))}>
-          {[space.next.location.unique_path, space.next.position].filter((word) => word !== "").join(", ")}
-        </a>
-      </p>
-    )}
-  </div>
-);

@@ -6,7 +6,6 @@ import { MoveDialog } from "./box/move-dialog.tsx";
 import { SlotMap } from "./box/slot-map.tsx";
 import { readSlots } from "./box/slots.ts";
 import { type Declaration, isInTree, isStored } from "./declaration.ts";
-import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
 import { LocationPath } from "./path.tsx";
 import { placeOf } from "./stock-actions.tsx";
 import { isNamed, recordName, type Row } from "./record.tsx";
@@ -17,14 +16,13 @@ interface LocationCardProps {
   onMoved: () => void;
 }
 
-/** The location of a record: the path to its slot, and a picture of the box. */
+/** The location of a record: the path to its slot, and a picture of the box. Paths of places are in their heads. */
 export function LocationCard({ of, row, onMoved }: LocationCardProps) {
   const [isMoving, setMoving] = useState(false);
   const { location, position } = row.values;
-  if (isInTree(of.name)) return row.values.deleted === true ? null : <TreeCard of={of} row={row} />;
   // Stock is moved by the actions on it.
   const canMove = row.mayChange && isStored(of) && !("taken_out" in of.fields);
-  if (!isStored(of) && !isNamed(location)) return null;
+  if (isInTree(of.name) || (!isStored(of) && !isNamed(location))) return null;
   const slot = String(position ?? "");
   const from = placeOf(row);
   return (
@@ -45,7 +43,7 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
       ) : (
         <div class="where">
           {slot !== "" && <BoxPicture location={from.id} slot={slot} />}
-          <LocationPath segment="locations" id={from.id} slot={slot} />
+          <LocationPath id={from.id} slot={slot} />
         </div>
       )}
       {isMoving && (
@@ -56,16 +54,6 @@ export function LocationCard({ of, row, onMoved }: LocationCardProps) {
           onMoved={onMoved}
         />
       )}
-    </Card>
-  );
-}
-
-/** The path to a room, a piece of equipment or a location, and its free slots. The page of a box begins with these. */
-function TreeCard({ of, row }: Pick<LocationCardProps, "of" | "row">) {
-  const space = useFreeSlots(of.name, row.values.grid_rows ? "" : row.id);
-  return (
-    <Card title="Location" foot={space && <FreeSlots space={space} />}>
-      <LocationPath segment={of.name} id={row.id} />
     </Card>
   );
 }

@@ -12,7 +12,7 @@ import { pluralize } from "../format.tsx";
 import { callForResponse, type TypedResponse } from "../request.ts";
 import { CopyButton } from "../score/downloads.tsx";
 import { referenceTo } from "./declaration.ts";
-import { FreeSlots, useFreeSlots } from "./free-slots.tsx";
+import { Capacity, useFreeSlots } from "./free-slots.tsx";
 import { formatTotal, type OrderLine, toItem, toOrderCsv, toOrderText } from "./order-text.ts";
 import { Picker } from "./picker.tsx";
 import { Person } from "./record.tsx";
@@ -239,7 +239,7 @@ export function ReceiveDialog({ of, onClose, onDone }: ReceiveProps) {
           value={location}
           onChoose={(id) => setLocation(id)}
         />
-        {space && !isScanning && <FreeSlots space={space} />}
+        {!isScanning && <Capacity space={space} />}
         <Checkbox label="Scan the tubes" checked={isScanning} onChange={setScanning} />
         {!isScanning && (
           <>

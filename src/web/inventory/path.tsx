@@ -32,8 +32,8 @@ export const PathLine = ({ path }: { path: string }) => (
 );
 
 /** The path to a location, from the outermost place, as nested links. */
-export function LocationPath({ segment, id, slot = "" }: { segment: string; id: string; slot?: string }) {
-  const of = `${segment}/${id}`;
+export function LocationPath({ id, slot }: { id: string; slot: string }) {
+  const of = `locations/${id}`;
   const { value } = useLoaded(of, (signal) => readBranch(of, 1, signal));
   return (
     <nav aria-label="Location">
@@ -45,7 +45,7 @@ export function LocationPath({ segment, id, slot = "" }: { segment: string; id: 
         ))}
         {value && slot !== "" && (
           <li>
-            <a href={href(pagePath(segment, id), { at: slot })}>
+            <a href={href(pagePath("locations", id), { at: slot })}>
               <b>Slot {slot}</b>
             </a>
           </li>

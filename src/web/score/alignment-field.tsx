@@ -1,7 +1,5 @@
-import { TextArea, TextField } from "../components/field.tsx";
-import { FileButton } from "../components/file-button.tsx";
-import { withErrorToast } from "../components/toast.tsx";
-import { readTextFile } from "../text-file.ts";
+import { TextField } from "../components/field.tsx";
+import { FileText } from "../components/file-text.tsx";
 import type { Result } from "./result.ts";
 
 /** An alignment of the reader's, and the identifier of the row that is the query; empty for the first. */
@@ -17,41 +15,20 @@ export function AlignmentField(props: {
   errors: Readonly<Record<string, readonly string[]>>;
 }) {
   const { value, onChange, errors } = props;
-  const take = ([file]: Iterable<File>): Promise<void> =>
-    withErrorToast(async () => {
-      if (file) onChange({ ...value, text: await readTextFile(file) });
-    });
   return (
-    <div
-      class="drop"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        void take(event.dataTransfer?.files ?? []);
+    <FileText
+      label="Your alignment"
+      hint="Aligned FASTA, A3M, Clustal or Stockholm: paste it, drop a file here, or choose one. Up to 1,000 rows, the closest homologs first."
+      rows={9}
+      value={value.text}
+      onInput={(text) => onChange({ ...value, text })}
+      errors={errors.alignment}
+      file={{
+        label: "File with an alignment",
+        accept: ".fasta,.fa,.afa,.a3m,.aln,.clustal,.sto,.stk,.txt,.gz",
       }}
+      status={rowsText(value.text)}
     >
-      <TextArea
-        label="Your alignment"
-        hint="Aligned FASTA, A3M, Clustal or Stockholm: paste it, drop a file here, or choose one. Up to 1,000 rows, the closest homologs first."
-        code
-        rows={9}
-        spellcheck={false}
-        autocapitalize="none"
-        autocomplete="off"
-        value={value.text}
-        onInput={(text) => onChange({ ...value, text })}
-        errors={errors.alignment}
-      />
-      <div class="row between">
-        <span role="status">{rowsText(value.text)}</span>
-        <FileButton
-          label="File with an alignment"
-          accept=".fasta,.fa,.afa,.a3m,.aln,.clustal,.sto,.stk,.txt,.gz"
-          onChoose={(files) => void take(files)}
-        >
-          Choose a file
-        </FileButton>
-      </div>
       <TextField
         label="Row of your protein"
         hint="Identifier of the query row; by default the first row."
@@ -63,7 +40,7 @@ export function AlignmentField(props: {
         autocapitalize="none"
         spellcheck={false}
       />
-    </div>
+    </FileText>
   );
 }
 

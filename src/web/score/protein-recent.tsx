@@ -1,13 +1,12 @@
 import { href } from "../address.ts";
 import { Card } from "../components/layout.tsx";
 import { LinkButton } from "../components/button.tsx";
-import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
-import { capitalized, formatCount, formatDate, pluralize, Time } from "../format.tsx";
+import { capitalized, formatCount, formatDate, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 import type { Protein, ProteinJob, ProteinMatch } from "./protein.ts";
 import { type Search, searchTitle } from "./proteome.ts";
-import { SCANNED } from "./recent-results.tsx";
+import { ResultRow, SCANNED } from "./recent-results.tsx";
 import { countVerdicts } from "./result.ts";
 
 /** Newest searches of proteomes in which the protein is looked for. */
@@ -32,18 +31,12 @@ async function readSearches(protein: string, signal: AbortSignal) {
 
 /** A search of a proteome, and the rank of the protein's best match in it. */
 const SearchResult = ({ of }: { of: Search }) => (
-  <li>
-    <Icon name="dna" />
-    <span class="grow">
-      <a href={href(`/proteome/${of.id}`)}>{searchTitle(of)}</a>
-      <small>
-        Rank {formatCount(of.results[0].rank)} of {pluralize(of.matches, "match", "matches")}.
-      </small>
-    </span>
-    <small class="end">
-      <Time at={of.submitted} short />
-    </small>
-  </li>
+  <ResultRow
+    path={`/proteome/${of.id}`}
+    title={searchTitle(of)}
+    facts={`Rank ${formatCount(of.results[0].rank)} of ${pluralize(of.matches, "match", "matches")}.`}
+    at={of.submitted}
+  />
 );
 
 /** The results of the caller that are kept, the newest first, then searches of proteomes. */
@@ -56,7 +49,7 @@ export function ProteinRecent(props: {
   const searches = useLoaded(protein.accession, (signal) => readSearches(protein.accession, signal));
   return (
     <Card title="Recent" count={results.length > 0 ? `${results.length}${more ? "+" : ""}` : undefined} bare>
-      <ul class="list">
+      <ul class="list results">
         {results.map((job) => (
           <Result key={job.id} of={job} matches={props.byJob?.get(job.id)} />
         ))}
@@ -91,15 +84,11 @@ function Result({ of: job, matches }: { of: ProteinJob; matches: readonly Protei
     expires && `kept until ${formatDate(expires)}`,
   ];
   return (
-    <li>
-      <Icon name={isScan ? "scan-search" : "crosshair"} />
-      <span class="grow">
-        <a href={href(`/${isScan ? "scan" : "score"}/${id}`)}>{title}</a>
-        <small>{facts.filter(Boolean).map(sentence).join(" ")}</small>
-      </span>
-      <small class="end">
-        <Time at={submitted} short />
-      </small>
-    </li>
+    <ResultRow
+      path={`/${isScan ? "scan" : "score"}/${id}`}
+      title={title}
+      facts={facts.filter(Boolean).map(sentence).join(" ")}
+      at={submitted}
+    />
   );
 }

@@ -105,19 +105,19 @@ function ResultItem({ of }: { of: Task }) {
   return of.state === "expired" ? <Line of={of} path="/score" /> : <Result of={of} />;
 }
 
-/** An item of the list. `fraction`: the share that is done, null if it is not known, undefined after the end. */
-const Item = (props: {
-  of: Task;
+/** An item of a list of results. `fraction`: the share that is done, null if it is not known, undefined after the end. */
+export const ResultRow = (props: {
   path: string;
   title: string;
   facts: ComponentChildren;
-  fraction: number | null | undefined;
+  at: string;
+  fraction?: number | null | undefined;
   picture?: ComponentChildren;
-  answer: ComponentChildren;
+  answer?: ComponentChildren;
 }) => (
   <li>
     <span class="grow">
-      <a href={href(`${props.path}/${props.of.id}`)}>{props.title}</a>
+      <a href={href(props.path)}>{props.title}</a>
       {props.facts && <small>{props.facts}</small>}
     </span>
     {props.fraction !== undefined && (
@@ -127,7 +127,7 @@ const Item = (props: {
     <span class="end">
       {props.answer}
       <small>
-        <Time at={props.of.created} />
+        <Time at={props.at} />
       </small>
     </span>
   </li>
@@ -135,8 +135,9 @@ const Item = (props: {
 
 /** A result with only its title: a batch, or one that is not loaded yet or that the server has no more. */
 const Line = ({ of, path, error }: { of: Task; path: string; error?: unknown }) => (
-  <Item
-    {...{ of, path }}
+  <ResultRow
+    path={`${path}/${of.id}`}
+    at={of.created}
     title={of.subject || "Protein"}
     facts={of.kind === "batch" && of.message}
     fraction={of.ended === null ? (of.fraction ?? null) : undefined}
@@ -172,9 +173,9 @@ function ProteomeResult({ of }: { of: Task }) {
     labels.some(({ value, count }) => value === verdict && count > 0),
   );
   return (
-    <Item
-      of={of}
-      path="/proteome"
+    <ResultRow
+      path={`/proteome/${of.id}`}
+      at={of.created}
       title={searchTitle(found.value)}
       facts={
         isRunning
@@ -204,9 +205,9 @@ function Result({ of }: { of: Task }) {
   if (!found.value) return <Line of={of} path="/score" error={found.error} />;
   const { job, scan } = found.value;
   return (
-    <Item
-      of={of}
-      path={isScan(job) ? "/scan" : "/score"}
+    <ResultRow
+      path={`/${isScan(job) ? "scan" : "score"}/${of.id}`}
+      at={of.created}
       title={jobTitle(job, "Protein")}
       facts={
         <>
