@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openXlsx, writeXlsx } from "hucre/xlsx";
 import { addCommonUnits } from "../../src/app/common-units.ts";
 import { type Lab, openLab } from "./harness.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
 import { makeImports, table } from "./import-files.ts";
 import type { ImportReport } from "../../src/inventory/imports/import-report.ts";
 import { MESSY_HEADERS, messySheet } from "./messy-sheet.ts";
@@ -109,6 +110,44 @@ test("matches 14 of 14 titles, reads units and dates, and imports all rows but t
   expect(await records("consumables/?name=p53 TAD F")).toEqual([]);
 });
 
+test("changes existing records only by id, by barcode, or where a person says so", async () => {
+  const make = async (values: object): Promise<string> =>
+    String(
+      (await lab.send("alice", "POST", "consumables/", { model_type: "ENZYME", lot: "old", ...values })).body
+        .id,
+    );
+  const ids = [
+    await make({ name: "Taq", catalogue_number: "M1" }),
+    await make({ name: "Pfu", barcode: "B7" }),
+    await make({ name: "Q5" }),
+    await make({ name: "Phi29", catalogue_number: "M1" }),
+  ];
+  const file = table(
+    "id,name,catalogue_number,barcode,lot",
+    ...["Taq,M1,", "Pfu,,B7", "Pfu,,", "Phi29,M1,"].map((row) => `,${row},new`),
+    `${ids[2]},Q5,,,new`,
+  );
+  const lots = async (): Promise<Json[]> =>
+    await Promise.all(ids.map(async (id) => (await lab.send("alice", "GET", `consumables/${id}/`)).body.lot));
+  const all = query({ partial: "1", match: "barcode" });
+  const imported = async (parameters: string): Promise<(number | Json[])[]> => {
+    const { report } = await send(IMPORT + parameters, file);
+    const after = await lots();
+    await lab.send("alice", "POST", `batches/${report.batch}/undo/`);
+    expect(await lots()).toEqual(["old", "old", "old", "old"]);
+    return [report.created, report.updated, report.waiting, after];
+  };
+  expect(await imported(query({ partial: "1" }))).toEqual([4, 1, 0, ["old", "old", "new", "old"]]);
+  expect(await imported(all)).toEqual([3, 2, 0, ["old", "new", "new", "old"]]);
+  const rows = JSON.stringify({ 5: { change: ids[3] } });
+  expect(await imported(`${all}&${new URLSearchParams({ rows })}`)).toEqual([
+    2,
+    3,
+    0,
+    ["old", "new", "new", "new"],
+  ]);
+});
+
 test("gives the rows that wait with the reasons, which imports ignore", async () => {
   const file = await messySheet();
   const at = (format: string): string => IMPORT + query({ partial: "1", dry_run: "1", format });
@@ -146,6 +185,18 @@ test.each([
   [
     "after an empty and a hidden sheet",
     () => workbook(["A", []], ["B", [TITLES], true], ["C", [TITLES, TUBE]]),
+    2,
+  ],
+  [
+    "beside columns without titles",
+    () =>
+      workbook([
+        "A",
+        [
+          [...TITLES, "", null],
+          [...TUBE, "x"],
+        ],
+      ]),
     2,
   ],
   ["as CSV with semicolons and decimal commas", () => LINES, 2],
@@ -202,6 +253,7 @@ test.each([
   ["day", "2027-02", "2027-02-28"],
   ["day", "46356", "2026-11-30"],
   ["day", "2027/1/5", "2027-01-05"],
+  ["month", "12/31/2027 00:00", "2027-12-31"],
   ["day", "none", null],
   ["day", "31.02.2027", "Exp: February 2027 has 28 days."],
   ["day", "13/13/2027", "Exp: Expected a date, such as 2027-12-31 or 31 Dec 2027."],
@@ -228,6 +280,7 @@ test.each([
   ["Vol (ul)", "50", "50 µL"],
   ["Vol (ul)", "1 mL", "1 mL"],
   ["Vol", "~5 ul", "5 µL"],
+  ["Vol", "ca. 5 mls", "5 mL"],
   ["Vol", "1,500.5 ul", "1500.5 µL"],
   ["Vol", "1,500 ul", "1,500 may be 1500 or 1.5."],
   ["Vol", "5 blobs", "blobs is not a unit. Write one such as mL, L, µL, nL, mg, g, kg, µg, ng, pg."],

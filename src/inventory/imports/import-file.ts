@@ -128,6 +128,7 @@ async function readRows(rows: AsyncIterable<TableRow>, { onProgress }: ReadOptio
     for await (const { number, cells } of fromTitles(rows)) {
       if (!headers) {
         headers = cells.map((cell) => String(cell ?? "").trim());
+        while (headers.at(-1) === "") headers.pop();
         continue;
       }
       if (++count > LIMITS.fileRows.max) throw new Problem("too_large", exceeded(LIMITS.fileRows));

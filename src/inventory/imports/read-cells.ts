@@ -56,6 +56,9 @@ const daysOf = (year: number, month: number): number => new Date(Date.UTC(year, 
 const toIso = (year: number, month: number, day: number): string =>
   new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
 
+/** Spreadsheets add midnight to days. */
+const withoutTime = (text: string): string => text.trim().replace(/[ T]+\d{1,2}:\d{2}(?::\d{2}.*)?$/, "");
+
 /** Year, month and day of a text; without a day, 0; undefined if it is no date. */
 function dateParts(text: string, order: DayOrder): [number, number, number] | undefined {
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?$/.exec(text);
@@ -93,7 +96,7 @@ function namedParts(text: string): [number, number, number] | undefined {
  * otherwise.
  */
 export function readDay(cell: Cell, order: DayOrder, ends: boolean): Read<string> {
-  const text = String(cell).trim();
+  const text = withoutTime(String(cell));
   const serial = /^\d{5}(?:\.\d+)?$/.test(text) ? Math.floor(Number(text)) : 0;
   if (serial >= SERIAL.first && serial <= SERIAL.last)
     return { value: new Date(SERIAL.epoch + serial * DAY_MS).toISOString().slice(0, 10) };
@@ -130,8 +133,9 @@ export function readNumber(text: string): Read<number> {
 export function splitAmount(cell: Cell): { number: string; unit: string } {
   const text = String(cell).trim();
   const [, number, unit = ""] =
-    (text.length > LONGEST ? null : /^[~≈]?\s*([+-]?[\d.,'’ ]*\d\.?(?:e[+-]?\d+)?)\s*(\D.*)?$/i.exec(text)) ??
-    [];
+    (text.length > LONGEST
+      ? null
+      : /^(?:[~≈]|ca\.?|approx\.?)?\s*([+-]?[\d.,'’ ]*\d\.?(?:e[+-]?\d+)?)\s*(\D.*)?$/i.exec(text)) ?? [];
   return number === undefined ? { number: text, unit: "" } : { number, unit: unit.trim() };
 }
 
@@ -234,7 +238,7 @@ export class Survey {
   /** @param suffix the cell that completes it */
   add(field: Field, cell: Cell, suffix: Cell): void {
     if (cell === null || cell === "") return;
-    if (field.day) this.#addDate(String(cell).trim());
+    if (field.day) this.#addDate(withoutTime(String(cell)));
     else if (isAmount(field) && (suffix === null || suffix === "")) {
       const { number, unit } = splitAmount(cell);
       const symbol = findUnit(unit)?.symbol;

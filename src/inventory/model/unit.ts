@@ -56,7 +56,14 @@ const count = (name: string, ...[plural = `${name}s`, ...aliases]: string[]): Ba
 });
 
 const BASES: readonly Base[] = [
-  { symbol: "L", name: "liter", ucum: "L", dimension: "volume", prefixes: "mµn", aliases: ["litre", "ltr"] },
+  {
+    symbol: "L",
+    name: "liter",
+    ucum: "L",
+    dimension: "volume",
+    prefixes: "mµn",
+    aliases: ["litre", "ltr", "ls"],
+  },
   {
     symbol: "g",
     name: "gram",
