@@ -222,7 +222,7 @@ test("moving, taking out and ordering are planned in a sentence each", async () 
   expect(await sentences("take_out_stock", stock)).toEqual(["Take SapI out."]);
   expect(await sentences("put_back_stock", stock)).toEqual(["Put SapI back."]);
   expect(await sentences("order_products", { items: [{ consumable: id, quantity: 2 }] })).toEqual([
-    "Add the order SapI, 2 in number.",
+    "Add the order SapI, quantity 2.",
   ]);
   const missing = await assistant.call("move_records", { id: location, records: [crypto.randomUUID()] });
   expect(missing.error).toBeDefined();

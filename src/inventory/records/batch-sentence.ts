@@ -106,7 +106,7 @@ export const planSentences = (written: readonly RecordWrite[], query: Query, vie
 function planSentence(change: Change, query: Query, viewer: Viewer): string {
   const { resource, op, after } = change;
   if (op === "create" && !isSubResource(resource)) {
-    const quantity = "quantity" in resource.fields ? `, ${Number(after.quantity)} in number` : "";
+    const quantity = "quantity" in resource.fields ? `, quantity ${Number(after.quantity)}` : "";
     return `Add the ${printCount(resource, 1).replace("1 ", "")} ${recordName(change)}${quantity}.`;
   }
   const parent = resource.parent?.(after).kind ?? null;
