@@ -168,7 +168,10 @@ const RULES: Record<string, Rule> = {
     ],
     packages: ["preact", "zxing-wasm"],
   },
-  "src/web/offline": { files: ["src/web", "src/inventory/model/grid.ts"], packages: ["preact"] },
+  "src/web/offline": {
+    files: ["src/web", "src/inventory/model/grid.ts", "src/inventory/model/unit.ts"],
+    packages: ["preact"],
+  },
   "src/web/document.tsx": { files: ["src/web", "src/version.ts"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { files: ["src/web", "src/platform", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { files: ["src/web"], packages: ["node:"] },

@@ -7,33 +7,40 @@ export interface Connection extends Disposable {
   url: string;
   /** Without a connection, the proxy says so, and the browser has no network. */
   set(connected: boolean, page?: Page): Promise<void>;
+  /** The server gets all requests, and its answers are lost, until the connection is set. */
+  loseAnswers(): void;
 }
 
 /** A proxy before the server, which can lose it: Chromium cannot cut off a service worker alone. */
 export async function openConnection(): Promise<Connection> {
   const { url: target } = await site();
   let connected = true;
+  let areLost = false;
   const proxy = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch({ url, method, headers, body }) {
-      if (!connected) return new Response("No connection", { status: 502 });
+    async fetch({ url, method, headers, body }) {
+      const lost = () => new Response("No connection", { status: 502 });
+      if (!connected) return lost();
       const { pathname, search } = new URL(url);
-      return fetch(target + pathname + search, {
+      const answer = await fetch(target + pathname + search, {
         method,
         headers,
         body,
         redirect: "manual",
         decompress: false,
       });
+      return areLost ? lost() : answer;
     },
   });
   return {
     url: `http://127.0.0.1:${proxy.port}`,
     async set(value, page) {
       connected = value;
+      areLost = false;
       await page?.setOfflineMode(!value);
     },
+    loseAnswers: () => (areLost = true),
     [Symbol.dispose]: () => void proxy.stop(true),
   };
 }

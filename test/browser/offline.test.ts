@@ -125,6 +125,55 @@ browserTest(
 );
 
 browserTest(
+  "uses stock without a network, and once where the answer is lost",
+  async () => {
+    using connection = await openConnection();
+    await using other = await openPage("/inventory/scan", { signedIn: true });
+    const fields = "?fields=id,amount,taken_out&response_format=flat";
+    const path = "/api/v2/stocks/consumables/";
+    const made = await write(other.page, "POST", `${path}${fields}`, { name: "Used away", amount: 100 });
+    const { id } = made.results as { id: string };
+    const address = `${path}${id}/`;
+    const read = async (): Promise<{ amount: number; taken_out: boolean }> =>
+      (await write(other.page, "GET", `${address}${fields}`)).results as never;
+    await using opened = await openReady(connection.url);
+    const { page, url } = opened;
+    await connection.set(false, page);
+    await page.goto(`${url}/inventory/scan`);
+    await scan(page, id);
+    await seeText(page, "At most 100.");
+    await fill(page, "Use", "30");
+    await checkPage(opened, "offline-use");
+    await page.keyboard.press("Enter");
+    await seeText(page, "At most 70.");
+    await fill(page, "Use", "20");
+    await page.keyboard.press("Enter");
+    await seeText(page, "2 changes waiting");
+    await follow(page, "Used away");
+    await seeText(page, "At most 50.");
+    await press(page, "button", "Take out");
+    await seeText(page, "Put back");
+    await connection.set(true, page);
+    await page.goto(`${url}/inventory/offline`);
+    await seeText(page, "Everything has been sent.");
+    expect(await read()).toMatchObject({ amount: 50, taken_out: true });
+    await write(other.page, "POST", `${address}put_back/`, {});
+
+    await page.goto(`${url}/inventory/stocks-consumables/${id}`);
+    await fill(page, "Use", "7");
+    connection.loseAnswers();
+    await page.keyboard.press("Enter");
+    await seeText(page, "1 change waiting");
+    await connection.set(true, page);
+    await page.goto(`${url}/inventory/offline`);
+    await seeText(page, "Everything has been sent.");
+    expect(await read()).toMatchObject({ amount: 43 });
+    expect(opened.faults).toEqual([]);
+  },
+  300_000,
+);
+
+browserTest(
   "puts scanned tubes into the slots of a box without a network, and shows a slot that was taken meanwhile",
   async () => {
     using connection = await openConnection();

@@ -301,6 +301,19 @@ test("finds codes, paths and free positions in the snapshot", async () => {
   expect([known.at, known.left, known.stocktakes[0].name]).toEqual([7, 0, "Freezer"]);
 });
 
+test("the snapshot knows what is left after uses that wait, in any unit of the record", async () => {
+  const known = await takeSnapshot(readLists, { id: ME, username: "ada" }, 7);
+  const [tube] = findCode(known, "CO6");
+  const measured = Object.assign(tube, { amount: 100, unit: "microliter" });
+  const use = (of: typeof known, body: { amount: number; unit?: string }) =>
+    withMove(of, { kind: "stock", action: "consume", records: [tube], body, text: "" }, true);
+  const left = (of: typeof known) => findRecord(of, measured.id)!.amount;
+  const once = use(known, { amount: 20 });
+  expect([left(once), left(use(once, { amount: 0.03, unit: "mL" }))]).toEqual([80, 50]);
+  // The server will refuse these.
+  expect([left(use(once, { amount: 81 })), left(use(once, { amount: 1, unit: "mg" }))]).toEqual([80, 80]);
+});
+
 test("the snapshot is bounded and states how many records it omits", async () => {
   let pages = 0;
   const known = await takeSnapshot(

@@ -8,7 +8,7 @@ import { Icon } from "../components/icon.tsx";
 import { Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { pluralize, Time } from "../format.tsx";
-import { addAmounts, convertibleUnits, formatAmount } from "../../inventory/model/unit.ts";
+import { addAmounts, convertibleUnits, formatAmount, unitSymbol } from "../../inventory/model/unit.ts";
 import { changeStock, sendStockChange } from "../offline/relocation.ts";
 import { call, callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -17,15 +17,7 @@ import { MoveDialog } from "./box/move-dialog.tsx";
 import type { Movable } from "./box/slots.ts";
 import { type Declaration, USERS } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import {
-  findSuffix,
-  formatText,
-  formatWithSuffix,
-  isNamed,
-  recordName,
-  type RecordValue,
-  type Row,
-} from "./record.tsx";
+import { findSuffix, formatText, isNamed, recordName, type RecordValue, type Row } from "./record.tsx";
 import { showDone, write } from "./write-record.ts";
 
 /** What people do with stock: use some, take it out, put it back, move it. */
@@ -54,7 +46,7 @@ export function StockActions(props: ActionsProps) {
         <TakenOut {...props} />
       ) : (
         <>
-          {typeof row.values.amount === "number" && <UseForm key={row.version} {...props} />}
+          {typeof row.values.amount === "number" && <UsualUse key={row.version} {...props} />}
           <div class="actions">
             <PlaceActions {...placeProps(props)} />
           </div>
@@ -158,7 +150,7 @@ function DueField(props: {
         hideLabel={label === undefined}
         value={isDay ? "day" : value}
         choices={[
-          ...(days === undefined ? [{ value: "", name: "as usual" }] : []),
+          ...(days === undefined ? [{ value: "", name: "for the usual time" }] : []),
           ...choices,
           { value: "day", name: "until a day" },
         ]}
@@ -244,20 +236,52 @@ function MoveButton(props: PlaceProps & { children: string }) {
   );
 }
 
-/** Takes an amount, at first as much as the last time. */
-function UseForm({ of, row, onChanged }: ActionsProps) {
+/** The form that uses some, at first as much as the last time, if there is so much left. */
+function UsualUse({ of, row, onChanged }: ActionsProps) {
   const { lastAmount } = useAmounts(of, row);
+  const left = Number(row.values.amount);
+  const usual = lastAmount !== undefined && lastAmount <= left ? String(lastAmount) : "";
+  const unit = findSuffix(of, row, "amount").trim();
+  return <UseForm record={movable(of, row)} left={left} own={unit} usual={usual} onChanged={onChanged} />;
+}
+
+/** The actions on stock that this device knows: what they do waits for the network. */
+export function KnownActions({ amount, unit = "", isOut, ...props }: KnownProps) {
+  const { record, onChanged } = props;
+  return (
+    <section class="stack" aria-label="Actions">
+      {!isOut && typeof amount === "number" && (
+        <UseForm key={amount} record={record} left={amount} own={unitSymbol(unit)} onChanged={onChanged} />
+      )}
+      <div class="actions">
+        <PlaceActions {...props} isOut={isOut} />
+      </div>
+    </section>
+  );
+}
+type KnownProps = PlaceProps & {
+  amount?: number | null | undefined;
+  unit?: string | undefined;
+  isOut: boolean;
+};
+
+/** Takes an amount of what is left, in its own unit or another. */
+function UseForm(props: {
+  record: Movable;
+  left: number;
+  own: string;
+  usual?: string;
+  onChanged: () => void;
+}) {
+  const { record, left, own, usual = "", onChanged } = props;
   const [typed, setTyped] = useState<string | null>(null);
-  // As much as the last time, if there is so much left.
-  const usual = lastAmount !== undefined && lastAmount <= Number(row.values.amount) ? String(lastAmount) : "";
   const text = typed ?? usual;
-  const own = findSuffix(of, row, "amount").trim();
   const units = convertibleUnits(own);
   const [unit, setUnit] = useState(own);
   const amount = Number(text);
   const after = addAmounts(
     [
-      { value: Number(row.values.amount), unit: own },
+      { value: left, unit: own },
       { value: -amount, unit },
     ],
     own,
@@ -265,7 +289,7 @@ function UseForm({ of, row, onChanged }: ActionsProps) {
   const isValid = text.trim() !== "" && amount > 0 && after !== undefined && after >= 0;
   const body = { amount, ...(unit === own ? {} : { unit }) };
   const form = useSubmission(() =>
-    changeStock("consume", movable(of, row), body, `Used ${text} ${unit}`.trim() + ".", onChanged),
+    changeStock("consume", record, body, `Used ${text} ${unit}`.trim() + ".", onChanged),
   );
   return (
     <form class="act-use" onSubmit={form.submit}>
@@ -291,7 +315,7 @@ function UseForm({ of, row, onChanged }: ActionsProps) {
       <p class="hint">
         {isValid
           ? `${typed === null ? "As last time. " : ""}Leaves ${formatAmount({ value: after, unit: own })}. Undo stays possible.`
-          : `At most ${formatWithSuffix(of, row, "amount")}.`}
+          : `At most ${formatAmount({ value: left, unit: own })}.`}
       </p>
       <FormError of={form} shown={[]} />
     </form>

@@ -116,10 +116,10 @@ export const waitingChanges = (person: string): Promise<QueuedChange[]> =>
   worksOffline() ? readQueue(deviceStore(), person) : Promise.resolve([]);
 
 /** Puts a change into the queue of the person whose snapshot this is, and sends the queue if there is a network. */
-export async function addChange(change: Change): Promise<void> {
+export async function addChange(change: Change, key: string = crypto.randomUUID()): Promise<void> {
   const person = (await snapshot())?.person.id;
   if (person === undefined) throw new Error("This device does not know the inventory. Turn on Offline use.");
-  await enqueue(deviceStore(), person, { key: crypto.randomUUID(), at: Date.now(), change });
+  await enqueue(deviceStore(), person, { key, at: Date.now(), change });
   announceQueue();
   await sendWaiting();
   if ((await waitingChanges(person)).every(({ conflict }) => conflict)) return;
@@ -130,19 +130,24 @@ export async function addChange(change: Change): Promise<void> {
 }
 
 /**
- * Sends a change at once; it waits where the server does not respond, and after others that wait.
+ * Sends a change at once; it waits where the server does not respond, and after others that wait. Both have the same
+ * key, so that a change whose answer was lost is done once.
  * @returns the server's answer; null if it waits @throws ApiError
  */
-export async function sendOrWait(change: Change, sendNow: () => Promise<Response>): Promise<Response | null> {
+export async function sendOrWait(
+  change: Change,
+  sendNow: (key: string) => Promise<Response>,
+): Promise<Response | null> {
+  const key = crypto.randomUUID();
   const known = await snapshot();
   const waiting = known === undefined ? [] : await waitingChanges(known.person.id);
   if (waiting.every(({ conflict }) => conflict))
     try {
-      return await sendNow();
+      return await sendNow(key);
     } catch (error) {
       if (!isUnreachable(error) || !worksOffline()) throw error;
     }
-  await addChange(change);
+  await addChange(change, key);
   return null;
 }
 

@@ -70,8 +70,8 @@ export const moveRecords = (
   location: Move["location"],
   ...records: readonly MovedRecord[]
 ): Promise<Response | null> =>
-  sendOrWait({ kind: "move", location, records }, async () => {
-    const response = await requestMove({ location, records }, crypto.randomUUID(), callForResponse);
+  sendOrWait({ kind: "move", location, records }, async (key) => {
+    const response = await requestMove({ location, records }, key, callForResponse);
     const versions = readVersions((await response.clone().json()) as Answer["body"], { records });
     await keepMove(withVersions({ location, records }, versions));
     return response;
@@ -109,8 +109,8 @@ export function sendStockChange(
     body,
     text,
   };
-  return sendOrWait(change, async () => {
-    const response = await requestStockChange(change, crypto.randomUUID(), callForResponse);
+  return sendOrWait(change, async (key) => {
+    const response = await requestStockChange(change, key, callForResponse);
     const versions = readVersions((await response.clone().json()) as Answer["body"], change);
     await keepMove(withVersions(change, versions));
     return response;

@@ -1,4 +1,5 @@
 import type { Grid } from "../../inventory/model/grid.ts";
+import { addAmounts } from "../../inventory/model/unit.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
 import type { Move, MovedRecord, StockChange } from "./move.ts";
 
@@ -38,6 +39,9 @@ export interface KnownRecord {
   use?: true;
   /** True if somebody has taken it out. */
   out?: boolean;
+  /** What is left, and the name of its unit. */
+  amount?: number;
+  unit?: string;
   /** Its move waits for the network. */
   waits?: true;
 }
@@ -60,7 +64,7 @@ const PAGE = 1000;
 /** The most records of each list that a device keeps. */
 export const MOST = { locations: 5000, equipment: 1000, "stocks/consumables": 7000, "stocks/specimen": 7000 };
 const MOST_STOCKTAKES = 50;
-const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions,taken_out";
+const STOCK_FIELDS = "id,name,barcode,version,location,position,permissions,taken_out,amount,unit__name";
 const FIELDS: Readonly<Record<string, string>> = {
   locations:
     "id,label,barcode,version,parent,equipment,place__building,place__room,permissions,grid_rows,grid_columns,numbering",
@@ -111,6 +115,9 @@ async function readAll(
   }
 }
 
+const amountIn = ({ amount, unit__name: unit }: Row): Pick<KnownRecord, "amount" | "unit"> =>
+  typeof amount === "number" ? { amount, unit: String(unit ?? "") } : {};
+
 function toRecord(segment: string, row: Row): KnownRecord {
   const { grid_rows: rows, grid_columns: columns, numbering, permissions } = row;
   const { actions } = (permissions ?? {}) as { actions?: { change?: boolean; use?: boolean } };
@@ -127,6 +134,7 @@ function toRecord(segment: string, row: Row): KnownRecord {
     ...(actions?.change ? { change: true as const } : {}),
     ...(actions?.use ? { use: true as const } : {}),
     ...(row.taken_out ? { out: true } : {}),
+    ...amountIn(row),
     ...(rows && columns ? { grid: { rows, columns, numbering } as Grid } : {}),
   };
 }
@@ -150,12 +158,30 @@ export function withMove(
       "location" in change
         ? { location: change.location?.id ?? null, position, out: false }
         : change.action === "consume"
-          ? {}
+          ? amountAfter(record, change.body)
           : { out: change.action === "take_out" };
     const after = { version, ...place, ...(waits ? { waits: true } : {}) };
     return Object.assign({}, record, after);
   });
   return { ...known, records };
+}
+
+/** The amount after a use; as before if the server would refuse it. */
+function amountAfter(
+  { amount: left, unit: own = "" }: KnownRecord,
+  { amount = 0, unit = own }: StockChange["body"],
+) {
+  const after =
+    left === undefined
+      ? undefined
+      : addAmounts(
+          [
+            { value: left, unit: own },
+            { value: -amount, unit },
+          ],
+          own,
+        );
+  return after === undefined || after < 0 ? {} : { amount: after };
 }
 
 /** Digits of an id on labels. */

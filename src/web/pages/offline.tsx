@@ -19,6 +19,7 @@ import {
   stopOffline,
   worksOffline,
 } from "../offline/device.ts";
+import { KnownRecordActions } from "../offline/known-actions.tsx";
 import { QueueList } from "../offline/queue-list.tsx";
 import { findRecord, type KnownRecord, type Snapshot, whereIs } from "../offline/snapshot.ts";
 import { useQueue } from "../offline/use-queue.ts";
@@ -105,7 +106,7 @@ function KnownPage({ id, isOnline }: { id: string; isOnline: boolean }) {
   return (
     <>
       {head()}
-      {!isStock && <Inside records={inside} />}
+      {isStock ? <KnownRecordActions id={id} /> : <Inside records={inside} />}
     </>
   );
 }

@@ -7,9 +7,10 @@ import { useLoaded } from "../components/loaded.tsx";
 import { declaration, pagePath, listSingular } from "../inventory/declaration.ts";
 import { readRecord, recordName } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
-import { PlaceActions, StockActions } from "../inventory/stock-actions.tsx";
+import { StockActions } from "../inventory/stock-actions.tsx";
 import { AmountFact } from "../inventory/stock-card.tsx";
 import { snapshot } from "../offline/device.ts";
+import { KnownRecordActions } from "../offline/known-actions.tsx";
 import { useMoves } from "../offline/moves.tsx";
 import { findCode, type KnownRecord, whereIs } from "../offline/snapshot.ts";
 import { definePage, useParams } from "../page.tsx";
@@ -97,14 +98,14 @@ function ScanPage() {
           <Checkbox label="Move the scanned records" checked={isMoving} onChange={setMoving} />
         )}
         <p class="hint">
-          <a href={href("/inventory/offline")}>Offline use</a>: scan and move without a network.
+          <a href={href("/inventory/offline")}>Offline use</a>: scan, use and move without a network.
         </p>
         {isMoving && moves.view}
         {error !== undefined && (
           <ErrorBanner error={error} {...(given === undefined ? {} : { retry: () => void lookUp(given) })} />
         )}
-        {!isMoving && isListing && scans[0]?.matches.length === 1 && (
-          <ScannedActions key={scans[0].code} of={scans[0].matches[0]} />
+        {!isMoving && scans[0]?.matches.length === 1 && (
+          <ScannedActions key={scans[0].code} of={scans[0].matches[0]} isListing={isListing} />
         )}
         {!isMoving && <p role="status">{scans.length > 0 && describeScan(scans[0])}</p>}
         {!isMoving && scans.length > 0 && (
@@ -144,8 +145,8 @@ const FoundRecord = ({ id, segment, name, where, known }: Match) => (
 );
 
 /** Actions on the scanned record; without a network those that wait for it. */
-function ScannedActions({ of: { segment, id, known } }: { of: Match }) {
-  const loaded = useLoaded(known ? null : `${segment} ${id} actions`, async (signal) => {
+function ScannedActions({ of: { segment, id, known }, isListing }: { of: Match; isListing: boolean }) {
+  const loaded = useLoaded(known || !isListing ? null : `${segment} ${id} actions`, async (signal) => {
     const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
     return { of, row };
   });
@@ -156,16 +157,7 @@ function ScannedActions({ of: { segment, id, known } }: { of: Match }) {
         <AmountFact {...loaded.value} />
       </StockActions>
     );
-  return known?.use ? (
-    <div class="actions">
-      <PlaceActions
-        record={known}
-        from={{ id: "", name: "" }}
-        isOut={known.out === true}
-        onChanged={() => {}}
-      />
-    </div>
-  ) : null;
+  return known?.use ? <KnownRecordActions key={id} id={id} /> : null;
 }
 
 function describeScan({ code, matches }: Scan): string {

@@ -8,7 +8,7 @@ import { useAmounts } from "../amounts.ts";
 import { type Declaration, declaration, findField, isConstant, pagePath } from "../declaration.ts";
 import { listProperties } from "../properties.tsx";
 import { formatText, isNamed, readRecord, type Row, State, stateText, Value } from "../record.tsx";
-import { PlaceActions, StockActions } from "../stock-actions.tsx";
+import { KnownActions, StockActions } from "../stock-actions.tsx";
 import { EvictButton } from "./evict.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Slot, Slots, Stored } from "./slots.ts";
@@ -127,14 +127,14 @@ function StoredRecord({ box, record, onMoved }: { box: Slots; record: Stored; on
         <StockActions {...loaded.value} onChanged={onMoved} narrow />
       ) : (
         record.use && (
-          <div class="actions">
-            <PlaceActions
-              isOut={record.taken_out}
-              record={record}
-              from={{ id: box.id, name: box.unique_path }}
-              onChanged={onMoved}
-            />
-          </div>
+          <KnownActions
+            isOut={record.taken_out}
+            amount={box.isOffline && record.amount}
+            unit={record.unit}
+            record={record}
+            from={{ id: box.id, name: box.unique_path }}
+            onChanged={onMoved}
+          />
         )
       )}
       {record.change && !box.isOffline && (

@@ -7,6 +7,8 @@ type ServerSlot = ServerSlots["slots"][number];
 export type Stored = NonNullable<ServerSlot["record"]> & {
   /** Its move waits for the network. */
   waits?: true | undefined;
+  /** Name of the unit of its amount, where the server does not respond. */
+  unit?: string | undefined;
 };
 export type Slot = Omit<ServerSlot, "record"> & { record: Stored | null };
 export type Slots = Omit<ServerSlots, "slots" | "others"> & {
