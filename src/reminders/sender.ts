@@ -110,8 +110,8 @@ export class ReminderSender {
     await waitUntilWritable();
     store.postpone(user, nextMorning(clock.now()));
     if (!subscription.isVerified) return this.#askOnce(subscription);
-    const last = reminders.scan(user);
-    const lists = reminders.listDue(accounts.readActor(user), seen, SHOWN);
+    const last = await reminders.scan(user, waitUntilWritable);
+    const lists = await reminders.listDue(accounts.readActor(user), seen, SHOWN);
     if (!lists.some(({ shown }) => shown.some(({ isNew }) => isNew))) return;
     try {
       await send!({

@@ -102,8 +102,10 @@ export class Deliverer {
   }
 
   async poll(): Promise<void> {
-    const { store, waitUntilWritable, clock } = this.#options;
+    const { store, sources, waitUntilWritable, clock } = this.#options;
     if (store.active().length === 0) return;
+    for (const { user, events } of store.active())
+      if (events.some(isReminder)) await sources.reminders.scanHourly(user, waitUntilWritable);
     for (let hasMore = true; hasMore && !this.#closing;) {
       await waitUntilWritable();
       hasMore = false;
@@ -160,7 +162,6 @@ export class Deliverer {
       job: webhook.jobCursor,
       reminder: webhook.reminderCursor,
     };
-    if (webhook.events.some(isReminder)) sources.reminders.scanHourly(webhook.user);
     const hasMore = (): boolean =>
       ((webhook.events.some(isRecordEvent) && sources.records.last() > cursors.record) ||
         (webhook.events.some(isJobEvent) && sources.jobs.last() > cursors.job) ||

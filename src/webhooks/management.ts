@@ -59,14 +59,17 @@ export class WebhookManagement {
     const filter = { resource: filters.resource ?? null, expression: filters.query_expression ?? null };
     const input = { url: this.checkUrl(url), events: [...new Set(events)], ...filter };
     sources.records.check(filter);
+    // What is due already is no event.
+    const reminder = input.events.some(isReminder)
+      ? await sources.reminders.scan(user, () => this.waitUntilWritable())
+      : sources.reminders.last();
     await this.waitUntilWritable();
     if (store.list(user).length >= MAX_PER_ACCOUNT)
       throw new Problem("conflict", `The account already has ${MAX_PER_ACCOUNT} webhooks. Remove one first.`);
     const cursors = {
       record: sources.records.last(),
       job: sources.jobs.last(),
-      // What is due already is no event.
-      reminder: input.events.some(isReminder) ? sources.reminders.scan(user) : sources.reminders.last(),
+      reminder,
     };
     return store.add({ user, secret: newSigningSecret(), ...input }, cursors);
   }

@@ -5,7 +5,7 @@
  *   RECORDS=2000,20000 RUNS=5 …                 other sizes
  *
  * Prints milliseconds of processor time, by reader, and of the sums over the tubes of each product alone, as SQL without
- * permissions, units and names.
+ * permissions, units and names. Of scans for reminders, the longest time in which no request is answered.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,6 +56,29 @@ function measure(name: string, work: () => unknown): void {
   say(`  ${name}: ${withRange(times)} ms`);
 }
 
+/** Prints the longest time in which work lets no request be answered, and the time of all of it. */
+async function measurePauses(name: string, work: () => Promise<unknown>): Promise<void> {
+  await work();
+  const pauses: number[] = [];
+  const times: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    let [isDone, longest, last] = [false, 0, performance.now()];
+    const tick = (): void => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      if (!isDone) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+    isDone = true;
+    pauses.push(longest);
+  }
+  say(`  ${name}: pauses of at most ${withRange(pauses)} ms, in all ${withRange(times)} ms`);
+}
+
 async function run(records: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "labd-running-out-"));
   try {
@@ -75,7 +98,7 @@ async function run(records: number): Promise<void> {
       const { length } = listRunningOut(store, actor);
       measure(`${username}, ${length} running out`, () => listRunningOut(store, actor));
       const due = reminders(database, clock, "");
-      measure(`${username}, scan for reminders`, () => due.scan(user));
+      await measurePauses(`${username}, scan for reminders`, () => due.scan(user, () => undefined));
     }
     const admin = accounts.readActor(accounts.userId("admin"));
     const product = DECLARED.get("product") as RoutedResource;

@@ -63,6 +63,13 @@ describe("events", () => {
     await add("alice", { events: ["reminder"] });
     const query_expression = JSON.stringify({ category: "lot", operator: "==", value: "L7" });
     await add("alice", { events: ["reminder"], resource: "stocks/consumables", query_expression });
+    // Those of consumables hear of products whose tubes their owner may view and the filter selects.
+    for (const lot of ["L8", "L9"])
+      await add("alice", {
+        events: ["reminder"],
+        resource: "stocks/consumables",
+        query_expression: JSON.stringify({ category: "lot", operator: "==", value: lot }),
+      });
     const { id: elsewhere } = await add("alice", { events: ["reminder"], resource: "locations" });
     const low = await addStock("alice", { lot: "L7", amount: 1 });
     const expiring = await addStock("alice", { amount: 3, expiry: "2026-01-20" });
@@ -70,8 +77,8 @@ describe("events", () => {
     await addStock("bob", { amount: 1 });
     // Of a product, all tubes count that the owner of the webhook may view: alice sees one, bob two.
     const product = await addStock("bob", { public: true }, "stocks/products");
-    await addStock("bob", { product, public: true });
-    await addStock("bob", { product });
+    await addStock("bob", { product, public: true, lot: "L8" });
+    await addStock("bob", { product, lot: "L9" });
     const stocked = await addStock("bob", { public: true, minimum_amount: 1 }, "stocks/products");
     for (const status of ["AVAILABLE", "EMPTY"])
       await addStock("bob", { product: stocked, public: true, status });
@@ -84,6 +91,7 @@ describe("events", () => {
         [low, "below_minimum"],
         [expiring, "expiring"],
         [expired, "expired"],
+        [product, "below_minimum"],
         [product, "below_minimum"],
       ].toSorted(),
     );

@@ -1,5 +1,5 @@
 import { ownedByActorOrGroup } from "../model/access.ts";
-import { and, compare } from "../model/condition.ts";
+import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { parseExpression } from "../model/expression.ts";
 import { type Json, type JsonObject, printInstant } from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import type { RecordFilter } from "./record-events.ts";
 import { toActor } from "./rights.ts";
-import { listRunningOut, readStock, type Shortage, type Stock } from "./running-out.ts";
+import { findRunningOut, readStock, type Shortage, type Stock } from "./running-out.ts";
 import { openStore, type Store } from "./store.ts";
 
 /** Why people are reminded of stock. What is empty is below its minimum, too. */
@@ -46,6 +46,9 @@ export interface DueList {
   shown: DueStock[];
 }
 
+/** Waits while another thread holds the write lock. */
+type WaitUntilWritable = () => Promise<void> | undefined;
+
 interface Row {
   seq: number;
   resource: string;
@@ -54,6 +57,8 @@ interface Row {
   since: number;
 }
 
+const PRODUCT = DECLARED.get("product")!;
+const CONSUMABLE = DECLARED.get("consumable") as RoutedResource;
 const FIELDS = ["id", "name", "location__unique_path", "position"];
 const HOUR = 3_600_000;
 
@@ -77,19 +82,26 @@ export class Reminders {
   }
 
   /** `scan`, at most once an hour. */
-  scanHourly(user: number): void {
+  async scanHourly(user: number, waitUntilWritable: WaitUntilWritable): Promise<void> {
     const last = this.#scanned.get(user) ?? Number.NEGATIVE_INFINITY;
-    if (Math.abs(this.store.clock.now() - last) >= HOUR) this.scan(user);
+    if (Math.abs(this.store.clock.now() - last) >= HOUR) await this.scan(user, waitUntilWritable);
   }
 
   /**
-   * Notes what has become due for a person, and forgets what no longer is. The caller holds the write lock.
+   * Notes what has become due for a person, and forgets what no longer is. Requests are answered meanwhile.
    * @returns the last cursor
    */
-  scan(user: number): number {
-    const { statements, clock } = this.store;
+  async scan(user: number, waitUntilWritable: WaitUntilWritable): Promise<number> {
     const text = "SELECT rid, username, is_superuser, primary_group FROM user_account WHERE rid = ?";
-    const due = listRunningOut(this.store, toActor(statements, this.#get(text, user)!));
+    const actor = toActor(this.store.statements, this.#get(text, user)!);
+    const due = await findRunningOut(this.store, actor);
+    await waitUntilWritable();
+    return this.#note(user, due);
+  }
+
+  /** The caller holds the write lock. */
+  #note(user: number, due: readonly Stock[]): number {
+    const { statements, clock } = this.store;
     const noted = this.#readNoted(user);
     const keys = new Set(due.map(toKey));
     const gone = [...noted].filter(([key]) => !keys.has(key)).map(([, seq]) => seq);
@@ -136,11 +148,11 @@ export class Reminders {
    * The stock that the actor may view, and that it or one of its groups owns; at most `size` of each reason.
    * @param seen reminders after this one are new
    */
-  listDue(actor: Actor, seen: number, size: number): DueList[] {
+  async listDue(actor: Actor, seen: number, size: number): Promise<DueList[]> {
+    const all = await findRunningOut(this.store, actor, (resource) => ownedByActorOrGroup(resource, actor));
     return this.store.statements.reading(() => {
       const added = this.#readNoted(actor.user!, seen);
       const isNew = (stock: Stock): boolean => added.has(toKey(stock));
-      const all = listRunningOut(this.store, actor, (resource) => ownedByActorOrGroup(resource, actor));
       return REASONS.map((reason) => {
         const due = all.filter(({ state }) => toReason(state!) === reason);
         const sorted = due.toSorted((a, b) => Number(isNew(b)) - Number(isNew(a)));
@@ -169,13 +181,20 @@ export class Reminders {
   #makeEvent(row: Row, actor: Actor, filter: RecordFilter): ReminderEvent | undefined {
     const { resources, statements } = this.store;
     const resource = DECLARED.get(row.resource) as RoutedResource;
-    if (filter.resource !== null && filter.resource !== resource.segment) return undefined;
+    // A webhook for consumables hears of the products that they are tubes of.
+    const isOfTubes = resource === PRODUCT && filter.resource === CONSUMABLE.segment;
+    if (filter.resource !== null && filter.resource !== resource.segment && !isOfTubes) return undefined;
     const state = readStock(this.store, actor, resource, row.record)?.state ?? null;
     if (state === null || toReason(state) !== row.reason) return undefined;
-    const selected =
-      filter.expression === null ? [] : [parseExpression(resources, resource, filter.expression)];
-    const condition = and(compare(["rid"], "==", row.record), ...selected);
-    const found = statements.get(selectVisible({ resources, actor }, resource, "t.id AS id", condition));
+    const { expression } = filter;
+    const listed = isOfTubes ? CONSUMABLE : resource;
+    const selected = expression === null ? [] : [parseExpression(resources, listed, expression)];
+    const find = (of: RoutedResource, path: string[], ...also: Condition[]) => {
+      const condition = and(compare(path, "==", row.record), ...also);
+      return statements.get(selectVisible({ resources, actor }, of, "t.id AS id", condition, " LIMIT 1"));
+    };
+    if (isOfTubes && find(CONSUMABLE, ["product", "rid"], ALIVE, ...selected) === null) return undefined;
+    const found = find(resource, ["rid"], ...(isOfTubes ? [] : selected));
     if (found === null) return undefined;
     const { segment } = resource;
     const id = String(found.id);

@@ -73,33 +73,65 @@ const CONSUMABLE = DECLARED.get("consumable") as RoutedResource;
 const TERM = DECLARED.get("term")!;
 /** Digits of sums that binary fractions leave right. */
 const SUM_DIGITS = 12;
-const HAS_PRODUCT = compare(["product", "rid"], ">=", 0);
 /** No product, or none that the actor may view. */
 const NO_PRODUCT = compare(["product", "deleted"], "==", null);
 
-/**
- * The stock that is running out, the most urgent first.
- * @param which condition on products, and on records without one
- */
-export function listRunningOut(
+/** Condition on products, and on records without one. */
+type Which = (resource: RoutedResource) => Condition;
+
+/** Row numbers of products and of records that are judged together. */
+interface Slice {
+  resource: RoutedResource;
+  from: number;
+  to: number;
+}
+
+/** Rows of a slice: some milliseconds, in which no request is answered. Products have about twenty tubes. */
+const sliceRows = (resource: RoutedResource): number => (resource === PRODUCT ? 100 : 2000);
+
+/** The stock that is running out, the most urgent first. */
+export const listRunningOut = (store: Store, actor: Actor): Stock[] =>
+  store.statements.reading(() =>
+    byUrgency(
+      [PRODUCT, ...RESOURCES.filter(hasStock)].flatMap((resource) =>
+        listSlice(store, actor, () => ALWAYS, { resource, from: 0, to: Number.MAX_SAFE_INTEGER }),
+      ),
+    ),
+  );
+
+/** The same, between which requests are answered. */
+export async function findRunningOut(
   store: Store,
   actor: Actor,
-  which: (resource: RoutedResource) => Condition = () => ALWAYS,
-): Stock[] {
-  return store.statements.reading(() => {
-    const reading = { store, actor, units: new Map<number, string>() };
-    const single = RESOURCES.filter(hasStock).flatMap((resource) =>
-      listSingle(
-        reading,
-        resource,
-        and(which(resource), or(...RUNNING_OUT.map(toCondition(store, resource, actor)))),
-      ),
-    );
-    return [...listProducts(reading, and(ALIVE, which(PRODUCT)), HAS_PRODUCT), ...single]
-      .filter(({ state }) => state !== null)
-      .toSorted((a, b) => SHORTAGES.indexOf(a.state!) - SHORTAGES.indexOf(b.state!));
-  });
+  which: Which = () => ALWAYS,
+): Promise<Stock[]> {
+  const found: Stock[] = [];
+  for (const resource of [PRODUCT, ...RESOURCES.filter(hasStock)]) {
+    const text = `SELECT coalesce(max(rid), 0) AS last FROM ${resource.table}`;
+    const last = Number(store.statements.get({ text, args: [] })!.last);
+    const rows = sliceRows(resource);
+    for (let from = 0; from <= last; from += rows) {
+      await Bun.sleep(0);
+      const slice = { resource, from, to: from + rows };
+      found.push(...store.statements.reading(() => listSlice(store, actor, which, slice)));
+    }
+  }
+  return byUrgency(found);
 }
+
+function listSlice(store: Store, actor: Actor, which: Which, { resource, from, to }: Slice): Stock[] {
+  const reading = { store, actor, units: new Map<number, string>() };
+  const within = (...path: string[]): Condition => and(compare(path, ">=", from), compare(path, "<", to));
+  if (resource === PRODUCT)
+    return listProducts(reading, and(ALIVE, within("rid"), which(PRODUCT)), within("product", "rid"));
+  const running = or(...RUNNING_OUT.map(toCondition(store, resource, actor)));
+  return listSingle(reading, resource, and(within("rid"), which(resource), running));
+}
+
+const byUrgency = (all: readonly Stock[]): Stock[] =>
+  all
+    .filter(({ state }) => state !== null)
+    .toSorted((a, b) => SHORTAGES.indexOf(a.state!) - SHORTAGES.indexOf(b.state!));
 
 /** The stock of one product, or of one record without one; undefined if the actor may not view it. */
 export function readStock(
