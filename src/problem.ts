@@ -140,6 +140,11 @@ export const PROBLEMS = {
     74,
     "A backup is damaged or incomplete, or could not be made; the message names the file.",
   ),
+  bad_release: client(
+    400,
+    65,
+    "A release cannot be installed: signature, version, a trial or the restart failed; the message says what is in place.",
+  ),
   store_failed: server(
     502,
     69,

@@ -92,12 +92,21 @@ function listDirectory(place: string): ReturnType<typeof listBackups> {
   return listBackups(place);
 }
 
+/** The backups of a directory or object store, oldest first. */
+export async function findBackups(config: Config, place: string): ReturnType<typeof listStored> {
+  return isStoreAddress(place) ? listStored(config, place) : listDirectory(place);
+}
+
+const listStored = async (config: Config, place: string): Promise<ReturnType<typeof listBackups>> =>
+  (await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir)).map(
+    ({ name, manifest }) => ({
+      path: `${place}/${name}`,
+      manifest,
+    }),
+  );
+
 async function listing(config: Config, place: string): Promise<string> {
-  const found = isStoreAddress(place)
-    ? (await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir)).map(
-        ({ name, manifest }) => ({ path: `${place}/${name}`, manifest }),
-      )
-    : listDirectory(place);
+  const found = await findBackups(config, place);
   if (found.length === 0) return `There is no backup in ${place}.\n`;
   const line = ({ path, manifest }: (typeof found)[number]): string => {
     const { reason, labd, key, database, corpora, features = [], damaged = [] } = manifest;

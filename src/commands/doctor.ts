@@ -33,7 +33,7 @@ import { Corpora, isEarlierFormat } from "../scoring/index.ts";
 import { checkSecrets } from "../webhooks/index.ts";
 import { ALL_SETTINGS, type Call, type Command } from "./command.ts";
 import { progressLine } from "./progress.ts";
-import { callServer, serverAddress } from "./with-inventory.ts";
+import { askReadiness, serverAddress } from "./with-inventory.ts";
 
 export const doctor: Command = {
   name: "doctor",
@@ -232,9 +232,8 @@ async function checkServer(config: Config): Promise<CheckResult[]> {
     }
   }
   try {
-    const response = await callServer(new Request(`${serverAddress(config)}/readyz`), config);
-    const { reasons = [] } = (await response.json()) as { reasons?: string[] };
-    if (!response.ok)
+    const { isReady, reasons } = await askReadiness(config);
+    if (!isReady)
       checks.problem(
         `It is not ready: ${reasons.join(" ")}`,
         "Check its log, then run systemctl restart labd.",

@@ -111,7 +111,7 @@ function readTarget(call: Call): Target {
 const PACKAGED_UNIT = layout("/usr").unit;
 
 /** Two units with the same name would hide each other. */
-function refusePackaged(unit: string): void {
+export function refusePackaged(unit = ""): void {
   if (unit === PACKAGED_UNIT || !existsSync(PACKAGED_UNIT)) return;
   throw new Problem(
     "conflict",
@@ -119,7 +119,7 @@ function refusePackaged(unit: string): void {
   );
 }
 
-function requireRoot(): void {
+export function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Problem(
       "forbidden",
@@ -127,7 +127,7 @@ function requireRoot(): void {
     );
 }
 
-const isSystemdRunning = (): boolean => existsSync("/run/systemd/system");
+export const isSystemdRunning = (): boolean => existsSync("/run/systemd/system");
 
 const startCommands = (call: Call, unit: string): string[][] => [
   ["systemctl", "daemon-reload"],

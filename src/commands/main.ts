@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   webhook: async () => (await import("./webhook.ts")).webhook,
   check: async () => (await import("./check.ts")).check,
   doctor: async () => (await import("./doctor.ts")).doctor,
+  health: async () => (await import("./health.ts")).health,
   wsdl: async () => (await import("./wsdl.ts")).wsdl,
   clients: async () => (await import("./clients.ts")).clients,
   openapi: async () => (await import("./openapi.ts")).openapi,
@@ -34,6 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import("./restore.ts")).restore,
   compact: async () => (await import("./compact.ts")).compact,
   audit: async () => (await import("./audit.ts")).audit,
+  upgrade: async () => (await import("./upgrade.ts")).upgrade,
   install: async () => (await import("./install.ts")).install,
   uninstall: async () => (await import("./install.ts")).uninstall,
 };

@@ -103,9 +103,14 @@ export function serverAddress({ host, port, tls_certificate: certificate }: Conf
 }
 
 /** Sends a request to the running server. @throws Problem already_running where it does not answer */
-export async function callServer(request: Request, config: Config): Promise<Response> {
+export async function callServer(
+  request: Request,
+  config: Config,
+  options: BunFetchRequestInit = {},
+): Promise<Response> {
   try {
-    return await fetch(request, socketPath(config) === "" ? {} : { unix: socketPath(config) });
+    const socket = socketPath(config) === "" ? {} : { unix: socketPath(config) };
+    return await fetch(request, { ...options, ...socket });
   } catch (cause) {
     throw new Problem(
       "already_running",
@@ -113,6 +118,15 @@ export async function callServer(request: Request, config: Config): Promise<Resp
       { cause },
     );
   }
+}
+
+/** What `/readyz` of the running server says. @throws Problem already_running where it does not answer */
+export async function askReadiness(config: Config): Promise<{ isReady: boolean; reasons: string[] }> {
+  const request = new Request(`${serverAddress(config)}/readyz`);
+  // Nothing secret is sent, and certificates are for the name that clients use.
+  const response = await callServer(request, config, { tls: { rejectUnauthorized: false } });
+  const { reasons = [] } = (await response.json()) as { reasons?: string[] };
+  return { isReady: response.ok, reasons };
 }
 
 const CODES = {

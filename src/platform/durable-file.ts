@@ -40,9 +40,9 @@ export function renameDurably(temporary: string, path: string, record?: () => vo
   sync(dirname(path));
 }
 
-/** SHA-256 of a file, in hexadecimal. Memory does not grow with the file. */
-export function fileHash(path: string): string {
-  const hash = new Bun.CryptoHasher("sha256");
+/** Hash of a file, in hexadecimal. Memory does not grow with the file. */
+export function fileHash(path: string, algorithm: "sha256" | "blake2b512" = "sha256"): string {
+  const hash = new Bun.CryptoHasher(algorithm);
   const chunk = new Uint8Array(1_048_576);
   const file = openSync(path, "r");
   try {

@@ -293,8 +293,8 @@ function refuseForeign(path: string, migrations: readonly Migration[]): void {
   }
 }
 
-/** Reads with a read-only connection, which leaves foreign databases unchanged. */
-function readApplied(path: string): Applied[] {
+/** The migrations that a database has; a read-only connection leaves foreign databases unchanged. @throws Problem bad_database */
+export function readApplied(path: string): Applied[] {
   try {
     const reader = new Database(path, { readonly: true });
     try {

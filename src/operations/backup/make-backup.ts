@@ -139,7 +139,7 @@ function chooseName(
 }
 
 /** Copies one state of the database, compacted and without a log. */
-function copyDatabase(from: string, to: string): void {
+export function copyDatabase(from: string, to: string): void {
   const reader = openReader(from);
   try {
     reader.query("VACUUM INTO ?").run(to);
