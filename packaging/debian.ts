@@ -1,9 +1,10 @@
 /**
- * The Debian package: the layout of `labd install --root` and what dpkg needs around it. Built by `bun run build --deb`
+ * The Debian package: the layout of `labd install --root` and what dpkg needs around it. Built by `bun run release`
  * with dpkg-deb; `lintian` is asked where it is there.
  */
 import {
   chmodSync,
+  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -141,15 +142,24 @@ async function manual(version: string): Promise<string> {
   );
 }
 
-/** Builds `labd_VERSION_ARCHITECTURE.deb` from an executable of this machine's architecture. @returns its path */
-export async function buildDebianPackage(executable: string, out: string, version: string): Promise<string> {
-  const architecture = { x64: "amd64", arm64: "arm64" }[process.arch as string];
-  if (process.platform !== "linux" || architecture === undefined)
-    throw new Error("A Debian package is built on Linux, for x64 or arm64.");
+/**
+ * Builds `labd_VERSION_ARCHITECTURE.deb`.
+ * @param own executable of this machine, which lays out the files
+ * @param executable the one to pack
+ * @returns the path of the package
+ */
+export async function buildDebianPackage(
+  own: string,
+  executable: string,
+  architecture: "amd64" | "arm64",
+  out: string,
+  version: string,
+): Promise<string> {
   const root = join(out, "debian");
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, "DEBIAN"), { recursive: true });
-  await $`${resolve(executable)} install --systemd --prefix /usr --root ${root}`.quiet();
+  await $`${resolve(own)} install --systemd --prefix /usr --root ${root}`.quiet();
+  copyFileSync(executable, join(root, "usr/bin/labd"));
   // dpkg makes accounts by its script, and the directory of data is not the package's.
   rmSync(join(root, "usr/lib/sysusers.d"), { recursive: true });
   rmSync(join(root, "var"), { recursive: true });
@@ -171,7 +181,7 @@ export async function buildDebianPackage(executable: string, out: string, versio
     write(
       join(documents, "examples", name),
       readFileSync(join("packaging", name)),
-      statSync(join("packaging", name)).mode & 0o755,
+      name.endsWith(".sh") ? 0o755 : 0o644,
     );
   mkdirSync(join(root, TEMPLATE, ".."), { recursive: true });
   renameSync(join(root, settings), join(root, TEMPLATE));
@@ -202,7 +212,7 @@ export async function buildDebianPackage(executable: string, out: string, versio
   );
   await $`find ${root} -type d -exec chmod 0755 {} +`.quiet();
   const path = join(out, `labd_${version}_${architecture}.deb`);
-  await $`dpkg-deb --root-owner-group --build ${root} ${path}`.quiet();
+  await $`dpkg-deb -Zzstd --root-owner-group --build ${root} ${path}`.quiet();
   rmSync(root, { recursive: true });
   if (Bun.which("lintian")) {
     const said = await $`lintian --fail-on error ${path}`.quiet().nothrow();
