@@ -266,12 +266,6 @@ export function addAmounts(amounts: readonly Amount[], unit: string): number | u
 /** An amount in another unit; undefined if the units have different dimensions. */
 export const convertAmount = (amount: Amount, unit: string): number | undefined => addAmounts([amount], unit);
 
-/** Less than 0 if the first amount is smaller, 0 if both are equal; undefined if their units have different dimensions. */
-export function compareAmounts(one: Amount, { value, unit }: Amount): number | undefined {
-  const difference = addAmounts([one, { value: -value, unit }], unit);
-  return difference === undefined ? undefined : Math.sign(difference);
-}
-
 /** The amount in the unit that reads best: the largest prefix that leaves at least 1. 0.0005 L is 500 µL. */
 export function readableAmount(amount: Amount): Amount {
   const { symbol, dimension } = readUnit(amount.unit);
@@ -282,14 +276,6 @@ export function readableAmount(amount: Amount): Amount {
   const best = choices.find((unit) => Math.abs(inUnit(unit)) >= 1) ?? choices.at(-1);
   if (!best || amount.value === 0) return { value: amount.value, unit: symbol };
   return { value: inUnit(best), unit: best.symbol };
-}
-
-/** Sums of amounts, one for each dimension, in the unit that reads best. */
-export function totalAmounts(amounts: readonly Amount[]): Amount[] {
-  const groups = Map.groupBy(amounts, ({ unit }) => readUnit(unit).dimension);
-  return [...groups.values()].map((group) =>
-    readableAmount({ value: addAmounts(group, group[0].unit)!, unit: group[0].unit }),
-  );
 }
 
 /** `500 µL`, `2 tubes`: in the unit that reads best. */

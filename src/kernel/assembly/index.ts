@@ -1,6 +1,5 @@
 /** Exports of the module. The caller lays out its memory. */
-export { score8 } from "./score8";
-export { score16 } from "./score16";
+export { score8, score16 } from "./score";
 export { trace16 } from "./trace";
 export { prepareScan, scan, scannedRows, scannedSequences } from "./scan";
 export { band32, scoreBand } from "./band";

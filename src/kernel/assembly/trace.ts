@@ -4,7 +4,7 @@
  * the local alignment), bit 2: the gap in the query is extended, bit 3: the gap in the subject is extended.
  * Ties: diagonal, gap in the query, gap in the subject; opening before extending.
  */
-import { columnProfile16 } from "./profile";
+import { columnProfile } from "./profile";
 
 /** Below every possible score, with room to subtract gap costs. */
 const NEVER: i16 = -30000;
@@ -52,7 +52,7 @@ export function trace16(
   let step = steps;
 
   for (let j = 0; j < stride; j++) {
-    if ((j & 3) == 0) columnProfile16(subjects + j, stride, matrix, profile);
+    if ((j & 3) == 0) columnProfile<i16>(subjects + j, stride, matrix, profile);
     const scoresOfColumn = profile + ((<usize>(j & 3)) << 4);
     const column = i16x8.splat(<i16>(j + 1));
     let row = zero;

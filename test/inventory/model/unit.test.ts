@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
 import {
   addAmounts,
-  compareAmounts,
   convertAmount,
   convertibleUnits,
   findUnit,
   formatAmount,
   isConvertible,
-  totalAmounts,
   UNITS,
 } from "../../../src/inventory/model/unit.ts";
 
@@ -92,13 +90,6 @@ test("adds decimals exactly", () => {
   expect(addAmounts(amounts, "nL")).toBe(parts.reduce((sum, part) => sum + part, 0));
 });
 
-test("compares across units", () => {
-  const compare = (value: number, unit: string): number | undefined =>
-    compareAmounts({ value, unit }, { value: 0.2, unit: "mL" });
-  expect([compare(199.9, "ul"), compare(200, "ul"), compare(1, "L")]).toEqual([-1, 0, 1]);
-  expect(compare(200, "mg")).toBeUndefined();
-});
-
 test.each([
   [0.0005, "L", "500 µL"],
   [1500, "ul", "1.5 mL"],
@@ -115,21 +106,6 @@ test.each([
   [3, "", "3"],
 ])("shows %p %s as %s", (value, unit, text) => {
   expect(formatAmount({ value, unit })).toBe(text);
-});
-
-test("totals each dimension", () => {
-  const amounts = [
-    { value: 0.1, unit: "mL" },
-    { value: 3, unit: "" },
-    { value: 20, unit: "µl" },
-    { value: 5, unit: "mg" },
-    { value: 4, unit: "" },
-  ];
-  expect(totalAmounts(amounts).map(({ value, unit }) => `${value} ${unit}`)).toEqual([
-    "120 µL",
-    "7 ",
-    "5 mg",
-  ]);
 });
 
 test("names the units that an amount converts into", () => {
