@@ -1,7 +1,6 @@
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
-import { Tag } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { withErrorToast } from "../components/toast.tsx";
@@ -13,51 +12,15 @@ import { formatText } from "./record.tsx";
 const MOST = 100;
 const FIRST_ROWS = 10;
 
-/** Effects of the import of an archive, or the errors that prevent an import. */
-export function ImportReport({ report }: { report: Report }) {
-  const { errors, rows, created, updated, unchanged, locations_made, units_made, archive } = report;
-  const wrong = new Set(errors.map(({ row }) => row)).size;
-  return (
-    <>
-      <div class="row">
-        <strong>
-          {archive ? pluralize(rows, "record") : `${formatCount(rows)} rows`}
-          {archive?.source && ` of ${archive.source}`}:
-        </strong>
-        <Tag tone="ok">{formatCount(created)} new</Tag>
-        <Tag>{formatCount(updated)} changed</Tag>
-        <Tag>{formatCount(unchanged)} unchanged</Tag>
-        {locations_made > 0 && <Tag tone="warn">{pluralize(locations_made, "new location")}</Tag>}
-        {units_made > 0 && <Tag tone="warn">{pluralize(units_made, "new unit")}</Tag>}
-        {archive && <Tag>{pluralize(archive.notes, "note")}</Tag>}
-        {archive && <Tag>{pluralize(archive.files, "file")}</Tag>}
-        {wrong > 0 && (
-          <Tag tone="danger">
-            {formatCount(wrong)}
-            {report.more_errors && " or more"} with errors
-          </Tag>
-        )}
-      </div>
-      {errors.length > 0 && (
-        <p>
-          The file is imported only if all {archive ? "records" : "rows"} are correct. Map the{" "}
-          {archive ? "properties" : "columns"} above, or correct the file and choose it again.
-        </p>
-      )}
-      {archive && <ArchivePreview archive={archive} />}
-      <Errors report={report} />
-    </>
-  );
+interface ChangesProps {
+  report: Report;
+  onDownload: (() => Promise<void>) | null;
 }
 
 /** Old and new values of existing records, and what stays. */
-export function ImportedChanges(props: {
-  of: Declaration;
-  report: Report;
-  onDownload: (() => Promise<void>) | null;
-}) {
+export function ImportedChanges(props: ChangesProps & { of: Declaration }) {
   const { of, report, onDownload } = props;
-  const { changes, updated, created, match, existing } = report;
+  const { changes, created, match, existing } = report;
   const same = match === "none" ? (existing.name ?? 0) : 0;
   const label = (name: string): string => findField(of, name)?.label ?? name;
   return (
@@ -101,16 +64,20 @@ export function ImportedChanges(props: {
           first={{ rows: FIRST_ROWS, of: pluralize(changes.length, "change") }}
         />
       )}
-      {updated > changes.length && onDownload && (
-        <div>
-          <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
-            Download the changes of all {formatCount(updated)} records
-          </Button>
-        </div>
-      )}
+      <DownloadChanges report={report} onDownload={onDownload} />
     </>
   );
 }
+
+/** Offers all changes as a table, where the report has the first ones. */
+export const DownloadChanges = ({ report: { updated, changes }, onDownload }: ChangesProps) =>
+  updated > changes.length && onDownload ? (
+    <div>
+      <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
+        Download the changes of all {formatCount(updated)} records
+      </Button>
+    </div>
+  ) : null;
 
 export const Differences = ({ of, changed }: { of: Declaration; changed: Report["changes"][number] }) => (
   <>
@@ -124,7 +91,11 @@ export const Differences = ({ of, changed }: { of: Declaration; changed: Report[
 );
 
 /** The records of an archive, and its data that match no field. */
-const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullable<Report["archive"]> }) => (
+export const ArchivePreview = ({
+  archive: { records, left_out },
+}: {
+  archive: NonNullable<Report["archive"]>;
+}) => (
   <>
     {records.length > 0 && (
       <Table
@@ -158,7 +129,7 @@ const ArchivePreview = ({ archive: { records, left_out } }: { archive: NonNullab
 const EFFECTS = { created: "new", updated: "changed", unchanged: "unchanged" } as const;
 
 /** The errors by row and column. */
-const Errors = ({ report: { errors } }: { report: Report }) =>
+export const Errors = ({ report: { errors } }: { report: Report }) =>
   errors.length === 0 ? null : (
     <Table
       caption="Errors"

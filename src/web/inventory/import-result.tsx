@@ -6,7 +6,7 @@ import { TaskProgress } from "../components/task-progress.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatCount, pluralize } from "../format.tsx";
 import { type Declaration, hasLabels, pagePath } from "./declaration.ts";
-import { ImportReport } from "./import-report.tsx";
+import { Errors } from "./import-report.tsx";
 import { RowsCard } from "./import-rows.tsx";
 import { cancelImport, type ImportOptions, type ImportStatus, type Report } from "./import-run.ts";
 import { showBatch, undo } from "./write-record.ts";
@@ -51,7 +51,7 @@ export function ImportResult(props: {
     return (
       <Card title={state === "cancelled" ? "Cancelled" : "Not imported"}>
         <p>{message ?? "Nothing was written."}</p>
-        {report && <ImportReport report={report} />}
+        {report && <Errors report={report} />}
       </Card>
     );
   const { created, waiting, batch } = report;

@@ -66,11 +66,12 @@ export function Totals(props: {
   );
 }
 
-/** `1 new location, 2 new units`; empty if there are none. */
-function describeMade({ locations_made, units_made }: Report): string {
+/** `1 new location, 2 new units`, and the parts of an archive; empty if there are none. */
+function describeMade({ locations_made, units_made, archive }: Report): string {
   const made = [
     locations_made > 0 && pluralize(locations_made, "new location"),
     units_made > 0 && pluralize(units_made, "new unit"),
+    archive && `${pluralize(archive.notes, "note")}, ${pluralize(archive.files, "file")}`,
   ];
   return made.filter(Boolean).join(", ");
 }

@@ -1,19 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
-import { Button, LinkButton } from "../components/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { type Choices, FileField, SelectField } from "../components/field.tsx";
 import { Card, ClosedCard, PageHead } from "../components/layout.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { withErrorToast } from "../components/toast.tsx";
 import { download } from "../download.ts";
-import { pluralize, formatCount } from "../format.tsx";
+import { pluralize } from "../format.tsx";
 import { type CheckProps, ColumnsCard } from "../inventory/import-columns.tsx";
 import { BoxCard } from "../inventory/import-box.tsx";
 import { ImportProgress, ImportResult } from "../inventory/import-result.tsx";
 import { RowsCard, Totals } from "../inventory/import-rows.tsx";
-import { ImportedChanges, ImportReport } from "../inventory/import-report.tsx";
+import { ArchivePreview, DownloadChanges, Errors, ImportedChanges } from "../inventory/import-report.tsx";
 import {
   api,
   makeCrumb,
@@ -67,11 +66,12 @@ function Head({
   file: File | null;
 }) {
   const isCheck = step === 1 && report !== null;
+  const archive = report?.archive;
   return (
     <PageHead
       title={
         isCheck
-          ? `Check ${pluralize(report.rows, report.archive ? "record" : "row")}`
+          ? `Check ${pluralize(report.rows, archive ? "record" : "row")}${archive ? ` of ${archive.source}` : ""}`
           : `Import ${listTitle(of.name).toLowerCase()}`
       }
       crumbs={[makeCrumb(of.name)]}
@@ -93,7 +93,7 @@ function Head({
       {isCheck && (
         <>
           This is how labd reads <b>{file?.name ?? "the file"}</b>.{" "}
-          {file && !report.archive && "Click a cell to correct it; nothing is saved yet."}
+          {file && !archive && "Click a cell to correct it; nothing is saved yet."}
         </>
       )}
     </PageHead>
@@ -217,11 +217,7 @@ function Check(
         </div>
       )}
       <RowsCard {...props} />
-      {report.updated > report.changes.length && onDownload && (
-        <Button icon="download" onClick={() => void withErrorToast(onDownload)}>
-          Download the changes of all {formatCount(report.updated)} records
-        </Button>
-      )}
+      <DownloadChanges report={report} onDownload={onDownload} />
     </>
   );
 }
@@ -284,21 +280,22 @@ function ArchiveCheck(
   props: CheckProps & { onImport: (() => void) | null; onDownload: (() => Promise<void>) | null },
 ) {
   const { of, report, onImport } = props;
-  const changed = report.created + report.updated;
+  const { archive, errors } = report;
   return (
     <>
-      <OtherList of={of} archive={report.archive} />
+      <Totals report={report} onImport={errors.length === 0 ? onImport : null} onDownload={null} />
+      <OtherList of={of} archive={archive} />
       <ColumnsCard {...props} />
       <Card title="Preview">
-        <ImportReport report={report} />
-        <ImportedChanges of={of} report={report} onDownload={props.onDownload} />
-        {onImport && report.errors.length === 0 && changed > 0 && (
-          <div>
-            <Button look="primary" onClick={onImport}>
-              Import {pluralize(changed, "record")}
-            </Button>
-          </div>
+        {errors.length > 0 && (
+          <p>
+            The file is imported only if all records are correct. Map the properties above, or correct the
+            file and choose it again.
+          </p>
         )}
+        <ArchivePreview archive={archive!} />
+        <Errors report={report} />
+        <ImportedChanges of={of} report={report} onDownload={props.onDownload} />
       </Card>
     </>
   );
