@@ -82,6 +82,10 @@ export const SECTIONS = {
       sentence:
         "Token to read /metrics from other machines (Authorization: Bearer); callers on this machine need no token.",
     }),
+    otlp_endpoint: text("", "empty, or an address such as http://127.0.0.1:4318", /^(https?:\/\/\S+)?$/, {
+      sentence:
+        "Collector of OpenTelemetry that gets traces of requests, jobs, tasks and processes (OTLP over HTTP); none by default.",
+    }),
     log: choice<LogLevel>("requests", ["requests", "anonymous", "problems", "off"], {
       sentence:
         "Log on standard error, as JSON lines: every request, every request without client address and user id, only problems, or nothing.",

@@ -123,6 +123,7 @@ const RULES: Record<string, Rule> = {
       "typebox",
       "hucre",
       "@elysiajs/swagger",
+      "@opentelemetry",
       "bun:sqlite",
       "bun:ffi",
       "bwip-js",

@@ -99,6 +99,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   queue: ["http://queue", "redis://:secret@queue.example:6379/0"],
   queue_local: ["sometimes", "always"],
   metrics_token: ["short", "0123456789abcdef"],
+  otlp_endpoint: ["127.0.0.1:4318", "http://127.0.0.1:4318"],
   webhook_allow: ["lab network", "10.1.0.0/16, fd00::/8"],
   log: ["verbose", "problems"],
   ca_file: ["a\0b", "/etc/labd/ca.pem"],

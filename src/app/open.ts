@@ -1,5 +1,6 @@
 import { type OpenedAssistants, openAssistants } from "./assistants.ts";
 import { addCommonUnits } from "./common-units.ts";
+import { makeAdmission } from "./admission.ts";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { administrationRoutes } from "../operations/administration/administration-routes.ts";
@@ -32,7 +33,7 @@ import { makeRoomToOpen } from "../platform/disk-reserve.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { isOwnHost } from "../platform/own-host.ts";
-import { findBaseUrl, findBasePath, isUnsafe } from "../platform/origin.ts";
+import { findBaseUrl, findBasePath } from "../platform/origin.ts";
 import { linkPurpose } from "../accounts/account-routes.ts";
 import { makeGuards } from "../accounts/guards.ts";
 import { accountRoutes } from "../accounts/routes.ts";
@@ -49,8 +50,7 @@ import {
 import { openTaskRoutes } from "../tasks/index.ts";
 import { Tasks } from "../tasks/tasks.ts";
 import { StorageState } from "../platform/storage-state.ts";
-import { getWriteLock } from "../platform/write-lock.ts";
-import type { Problem } from "../problem.ts";
+import { openTraces } from "../platform/traces.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
@@ -103,6 +103,7 @@ export async function open(
     database = await openData(config, plainLog, clock);
     const storage = new StorageState(config.data_dir, database, plainLog);
     const { log } = storage;
+    const closeTraces = openTraces({ endpoint: config.otlp_endpoint, version: VERSION, log });
     const parts = await openParts(config, { database, storage, log, clock });
     const { accounts, scoring } = parts;
     let retired = false;
@@ -135,6 +136,7 @@ export async function open(
       },
       async close() {
         await parts.close();
+        await closeTraces();
         closeDatabase(parts.database);
         lock.release();
       },
@@ -263,7 +265,7 @@ async function makeAnswer(
   // Most commands show no pages.
   const { renderClientsPage, renderJsonPage, renderMissingPage, renderReferencePage, webRoutes } =
     await import("../web/index.ts");
-  const { accounts, database } = parts;
+  const { accounts } = parts;
   const reach = publicUrlOptions(config);
   const pageContext = (request: Request) => ({
     base: findBasePath(request, reach),
@@ -277,13 +279,7 @@ async function makeAnswer(
     clock: parts.clock,
     maxMessageBytes: config.max_message_bytes,
     isUpload: (path) => [UPLOADS, FEATURE_UPLOADS].includes(path.replace(/\/$/, "")),
-    admit: (request, path) => {
-      if (path.startsWith("/soap/")) return accounts.verifyHeader(request);
-      const problem = writeProblem(request, path, parts.storage);
-      if (problem) throw problem;
-      const free = needsWriteLock(request) ? getWriteLock(database).free() : undefined;
-      return free ? free.then(() => accounts.verifyHeader(request)) : accounts.verifyHeader(request);
-    },
+    admit: makeAdmission(parts),
     reach,
     notReadyReasons,
     warnings: () => [parts.backupFailure.read() ?? []].flat(),
@@ -381,24 +377,6 @@ const LINK_PAGES: Readonly<Record<string, string>> = {
   "set-password": "password",
   "verify-email": "email",
 };
-
-/** Searches with long conditions come by POST. */
-const isWrite = ({ method, url }: Request): boolean => isUnsafe(method) && !/\/search\/?(\?|$)/.test(url);
-
-/** Requests by which people and programs sign in, also on a full disk. */
-const SIGN_IN = /^\/api\/(?:(?:v2\/)?(?:token-auth|session)|account\/confirmation|oidc\/[a-z-]+)\/?$/;
-
-const DELETION = /\/(?:bulk_delete|purge)\/?$/;
-
-function writeProblem(request: Request, path: string, storage: StorageState): Problem | undefined {
-  if (!isWrite(request)) return undefined;
-  const isDeletion = request.method === "DELETE" || DELETION.test(path);
-  return !isDeletion && SIGN_IN.test(path) ? storage.damage() : storage.problem(isDeletion);
-}
-
-/** Imports have queues of their own, and can be cancelled while they write. */
-const needsWriteLock = ({ method, url }: Request): boolean =>
-  isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
 
 /** Tells administrators that somebody may be guessing passwords; `labd doctor` reads the audit log for it. */
 function reportThrottledSignIns(accounts: Accounts, metrics: Metrics, log: Log): void {

@@ -20,6 +20,7 @@ import { fieldErrors, mistakesIn } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
 import { type Arrival, currentRequest, RequestContext, runInRequest } from "./request-context.ts";
+import { endRequest, startRequest } from "./traces.ts";
 
 /** The parts that all requests pass in both services. */
 export interface HttpOptions {
@@ -110,6 +111,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
       maxMessageBytes: options.maxMessageBytes,
       receiveTimeout: RECEIVE_TIMEOUT,
     });
+    context.span = startRequest(request);
     const made = await runInRequest(context, async () => {
       try {
         requireOwnHost(request, options.allowedHosts ?? [], reach);
@@ -134,6 +136,7 @@ export function openHttp({ services, ...options }: HttpOptions): Answer {
     const { status } = made;
     const took = performance.now() - started;
     observe?.({ method, route: context.route, status, seconds: took / 1000 });
+    endRequest(context.span, { method, route: context.route, status, id });
     const fields = () => ({
       request: id,
       method,

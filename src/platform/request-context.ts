@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Span } from "@opentelemetry/api";
 import type { Problem } from "../problem.ts";
 import { SMALL_BODY } from "./limits.ts";
 import {
@@ -65,6 +66,8 @@ export class RequestContext {
   problem: Problem | undefined;
   /** True if the response has a body that is read while it is sent. */
   hasStream = false;
+  /** Its span, if traces are on. */
+  span: Span | undefined;
   /** Row of the account whose Basic password was verified before routing. */
   basicUser: number | undefined;
   #address: string | undefined;

@@ -33,7 +33,8 @@ export {
   type IdleTask,
   type IdleWork,
 } from "./jobs/background.ts";
-export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
+export { Pool } from "./jobs/pool.ts";
+export type { JobSource, Progress } from "./jobs/pool-options.ts";
 export type { FamiliesReport, FamiliesTask } from "./jobs/worker-messages.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./corpus/corpus.ts";

@@ -4,6 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { RepeatableRequest } from "../platform/idempotency-key.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { traced } from "../platform/traces.ts";
 import { getWriteLock } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import { TaskTable } from "./task-table.ts";
@@ -286,7 +287,7 @@ export class Tasks {
     let state: "finished" | "failed" = "finished";
     let outcome: Outcome;
     try {
-      outcome = await work(task, report);
+      outcome = await traced("task", { "labd.kind": kind, "labd.task": id }, () => work(task, report));
     } catch (error) {
       // A cancelled task has ended; an interrupted one goes on later.
       if (report.signal.aborted) return;

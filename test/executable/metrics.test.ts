@@ -70,3 +70,61 @@ test("metrics require the token, except on this machine without a proxy", async 
     expect(server.log()).not.toContain(TOKEN);
   }
 });
+
+interface ReceivedSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  attributes: { key: string; value: Record<string, unknown> }[];
+  events: { name: string }[];
+  status: { code: number };
+}
+
+test("traces of requests, jobs and processes reach a collector, without what was asked for", async () => {
+  using place = scratch();
+  const bodies: string[] = [];
+  await using collector = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      bodies.push(`${new URL(request.url).pathname} ${await request.text()}`);
+      return Response.json({});
+    },
+  });
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["corpus", "add", "--sample"], { env });
+  await using server = await serve(place.directory, [
+    "--otlp-endpoint",
+    `http://127.0.0.1:${collector.port}/`,
+  ]);
+  const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
+  const list = `${server.url}/api/v2/locations/?label__icontains=secretword&strict=0`;
+  const listed = await fetch(list, { headers: { traceparent } });
+  const job = element(
+    (await post(server.url, runJobMessage({ sequence: E7, patterns: ["L.C.E"] }))).text,
+    "JobIdentifier",
+  )!;
+  expect(await ended(server.url, job)).toBe("finished");
+  expect(await server.end("SIGTERM")).toBe(0);
+
+  expect(bodies.every((body) => body.startsWith("/v1/traces "))).toBe(true);
+  expect(bodies.join("")).not.toContain("secretword");
+  const spans = bodies.flatMap((body) => {
+    const { resourceSpans } = JSON.parse(body.slice(body.indexOf(" "))) as {
+      resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] }[];
+    };
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+  });
+  const valueOf = (span: ReceivedSpan | undefined, key: string): unknown =>
+    Object.values(span?.attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];
+  const request = spans.find(({ name }) => name === "GET /api/v2/locations/");
+  expect(request).toMatchObject({ traceId: trace, parentSpanId: "00f067aa0ba902b7" });
+  expect(valueOf(request, "http.response.status_code")).toBe(200);
+  expect(valueOf(request, "labd.request")).toBe(listed.headers.get("x-request-id"));
+  const scored = spans.find((span) => span.name === "job" && valueOf(span, "labd.job") === job);
+  const submission = spans.find(({ spanId }) => spanId === scored?.parentSpanId);
+  expect(submission?.name).toStartWith("POST /soap/");
+  expect(scored!.events.map(({ name }) => name)).toContain("tree");
+  expect(scored!.status.code).toBe(0);
+});

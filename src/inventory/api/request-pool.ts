@@ -10,6 +10,7 @@ import { BodyStream } from "../../platform/body-stream.ts";
 import type { Log } from "../../platform/log.ts";
 import { trackMemory } from "../../platform/memory.ts";
 import { logOutput, spawnSelf } from "../../platform/self-command.ts";
+import { traced } from "../../platform/traces.ts";
 import { Problem } from "../../problem.ts";
 
 /** Requests that may wait, in all and of one caller. */
@@ -85,7 +86,11 @@ export class RequestPool {
    * The response, whose body is computed as fast as it is read. `hold` runs the part of the work that writes while it
    * holds the write lock. @throws Problem, also that of the handler
    */
-  async run(remote: RemoteRequest, caller: RemoteCaller, hold?: HoldLock): Promise<Response> {
+  run(remote: RemoteRequest, caller: RemoteCaller, hold?: HoldLock): Promise<Response> {
+    return traced("process", { "labd.writes": remote.writes }, () => this.#run(remote, caller, hold));
+  }
+
+  async #run(remote: RemoteRequest, caller: RemoteCaller, hold?: HoldLock): Promise<Response> {
     const process = await this.#acquire(remote, caller);
     // A write goes on: a client or a proxy may be less patient than a large change takes.
     const hurry = (): void => (remote.writes ? undefined : process.limit(GRACE_MILLISECONDS));

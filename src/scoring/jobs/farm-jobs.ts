@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { BackgroundQueue } from "./background.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { transitionSql, type State } from "./job.ts";
-import type { Progress } from "./pool.ts";
+import type { Progress } from "./pool-options.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import type { JobStore } from "./store.ts";
 import { type Offer, FairScheduler } from "./fair-scheduler.ts";

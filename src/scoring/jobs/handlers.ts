@@ -7,7 +7,7 @@ import { runProvenance } from "../prediction/provenance.ts";
 import type { Provenance } from "../table/provenance.ts";
 import type { JobRequest } from "./job.ts";
 import { compressedParts, type Form } from "./packed-prediction.ts";
-import type { Progress } from "./pool.ts";
+import type { Progress } from "./pool-options.ts";
 import type { JobStore, JobView } from "./store.ts";
 import { type StoredResult, withNames } from "./stored-result.ts";
 

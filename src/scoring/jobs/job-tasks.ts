@@ -2,7 +2,7 @@ import type { Database } from "../../platform/sqlite.ts";
 import type { Task, TaskSource } from "../../tasks/task.ts";
 import type { Handlers } from "./handlers.ts";
 import type { State } from "./job.ts";
-import type { Progress } from "./pool.ts";
+import type { Progress } from "./pool-options.ts";
 
 interface Row extends Pick<Task, "id" | "client" | "owner" | "created" | "started" | "ended"> {
   subject: string | null;

@@ -1,66 +1,26 @@
-import type { Hit, Stage } from "../../motif/index.ts";
+import type { Hit } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { findCause, type Log } from "../../platform/log.ts";
+import { findCause } from "../../platform/log.ts";
+import { endSpan, startJob } from "../../platform/traces.ts";
 import { memoryLimit, readOwnMemory, releaseMemory } from "../../platform/memory.ts";
 import { SharedCorpus } from "../corpus/shared-corpus.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import type { Lease } from "./fair-scheduler.ts";
+import type { PoolOptions, Progress } from "./pool-options.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
-import type { IdleTask, IdleWork } from "./background.ts";
-import type { CarryTask, FamiliesReport, FamiliesTask } from "./worker-messages.ts";
-import type { SearchTask, WorkerReport, WorkerTask } from "./worker-messages.ts";
+import type { IdleTask } from "./background.ts";
+import type {
+  CarryTask,
+  FamiliesReport,
+  FamiliesTask,
+  SearchTask,
+  WorkerReport,
+  WorkerTask,
+} from "./worker-messages.ts";
 
 type PoolTask = WorkerTask | SearchTask | FamiliesTask | CarryTask;
 type PoolReport = WorkerReport | FamiliesReport;
-
-/** Progress of a running job. */
-export interface Progress {
-  stage: "start" | Stage;
-  /** Progress of the stage, 0 to 1. */
-  fraction: number;
-}
-
-/** The queue of this process, or of several machines. */
-export interface JobSource {
-  /** The next job, for at most so many milliseconds; null if none waits. */
-  lease(milliseconds: number): Lease | null;
-  /** May return a promise, to be written together with other results. */
-  finish(lease: Lease, version: ScoringVersion, prediction: Uint8Array<ArrayBuffer>): unknown;
-  fail(rid: number, reason: string): unknown;
-  retry(rid: number, attempts: number, reason: string): unknown;
-  release(rid: number, counted: boolean): unknown;
-}
-
-/** The corpus for jobs that start now. */
-export interface CorpusInUse {
-  active(): { path: string; sequences: number } | null;
-  scoringVersion(): ScoringVersion;
-}
-
-export interface PoolOptions {
-  store: JobSource;
-  corpora: CorpusInUse;
-  log: Log;
-  /** Workers, each with one job at a time; 0 leaves the queue alone. */
-  size: number;
-  /** Milliseconds that a job may take, unless its lease says otherwise. */
-  timeout: number;
-  /** Bytes of memory per worker; by default all share half of the memory of the process. */
-  workerMemory?: number;
-  /** Address of the worker's module. */
-  workerUrl?: string;
-  /** Milliseconds until a failed write is tried again. */
-  retryInterval?: number;
-  /** A promise if another writer holds the database, such as an import. */
-  waitUntilWritable?: () => Promise<void> | undefined;
-  /** Called when a job starts, reaches another stage, or may have ended. */
-  changed?: () => void;
-  /** Work of workers while there is no job for them. */
-  background?: IdleWork;
-  /** Sequences from which on idle workers help to search the corpus. */
-  minSharedSequences?: number;
-}
 
 /** The place of one worker, which is started with its first job and again after a crash. */
 interface Slot {
@@ -91,6 +51,7 @@ interface Running {
   search: JointSearch | null;
   progress: Progress;
   timer: Timer;
+  span: ReturnType<typeof startJob>;
 }
 
 /** Milliseconds between checks of the memory. */
@@ -205,15 +166,15 @@ export class Pool {
     const { size, minSharedSequences = MIN_SHARED_SEQUENCES } = this.#options;
     const isShared = (corpus?.sequences ?? 0) >= minSharedSequences && !lease.request.alignment;
     const search = size > 1 && isShared ? new JointSearch(1) : null;
-    const corpusPath = corpus?.path ?? null;
     const job: Running = {
       lease,
       version: corpora.scoringVersion(),
       ticket,
-      corpusPath,
+      corpusPath: corpus?.path ?? null,
       search,
       progress,
       timer,
+      span: startJob(lease.id, lease.attempts),
     };
     slot.job = job;
     slot.background?.task.interrupt();
@@ -317,17 +278,10 @@ export class Pool {
       this.#gather(job, report.kind === "searched" ? report.hits : null);
       return this.wake();
     }
-    if (report.kind === "progress") {
-      const { progress } = job;
-      const isSame = report.stage === progress.stage;
-      progress.fraction = isSame ? Math.max(progress.fraction, report.fraction) : report.fraction;
-      progress.stage = report.stage;
-      if (!isSame) this.#options.changed?.();
-      return;
-    }
+    if (report.kind === "progress") return this.#advance(job, report);
     if (report.kind === "searched") return this.#gather(job, report.hits);
     const { rid, id } = job.lease;
-    this.#detach(slot);
+    this.#detach(slot, report.kind === "failed");
     this.#complete(id, () => {
       if (report.kind === "finished") {
         // Until it is written, the job is still running.
@@ -340,10 +294,19 @@ export class Pool {
     });
   }
 
+  #advance({ progress, span }: Running, { stage, fraction }: Progress): void {
+    const isSame = stage === progress.stage;
+    progress.fraction = isSame ? Math.max(progress.fraction, fraction) : fraction;
+    progress.stage = stage;
+    if (isSame) return;
+    span?.addEvent(stage);
+    this.#options.changed?.();
+  }
+
   #expire(slot: Slot, ticket: number): void {
     if (slot.job?.ticket !== ticket) return;
     const { lease } = slot.job;
-    this.#detach(slot);
+    this.#detach(slot, true);
     this.#terminate(slot);
     const seconds = (lease.timeout ?? this.#options.timeout) / 1000;
     this.#complete(lease.id, () =>
@@ -458,10 +421,11 @@ export class Pool {
   }
 
   /** Takes the job from its worker, whose messages about it are ignored from now on. */
-  #detach(slot: Slot): Running | null {
+  #detach(slot: Slot, isFailed = false): Running | null {
     const job = slot.job;
     slot.job = null;
     if (job) {
+      endSpan(job.span, isFailed);
       clearTimeout(job.timer);
       this.#progress.delete(job.lease.id);
       // The helpers of the search might never end.

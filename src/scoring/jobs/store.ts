@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { getWriteLock } from "../../platform/write-lock.ts";
+import { traceSubmission } from "../../platform/traces.ts";
 import { Problem } from "../../problem.ts";
 import type { ScoringVersion } from "../corpus/corpus.ts";
 import { AnonymousStorage, isAnonymous } from "./anonymous-storage.ts";
@@ -133,6 +134,7 @@ export class JobStore {
     const accepted = { ...given, ...this.#options.knowledge?.(request) };
     const digest = hashRequest(accepted);
     const text = JSON.stringify(accepted);
+    traceSubmission(id);
     return this.#changes.add({ kind: "submitted", id, client, request: text, digest, key, owner });
   }
 
