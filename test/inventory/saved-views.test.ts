@@ -49,3 +49,18 @@ test("rejects a view of an unknown list or of a single page", async () => {
     "page cannot be part of a view.",
   ]);
 });
+
+test("a layout of labels is for all lists, private until it is shared, and has only parts of a layout", async () => {
+  const query = "printer=zpl&sheet=50x25&symbol=qr&dpi=300&lines=name,expiry,barcode";
+  const layout = { name: "Zebra in 204", list: "locations", kind: "labels", query };
+  const made = await save(layout);
+  expect([made.status, made.body.query]).toEqual([201, query]);
+  const seen = async (as: string) =>
+    ((await lab.ask("GET", "views/?kind=labels", { as })).body.results as object[]).length;
+  expect([await seen("alice"), await seen("carol"), await seen("bob")]).toEqual([1, 0, 0]);
+  const wrong = await save({ ...layout, query: `${query}&skip=3` });
+  expect([wrong.status, wrong.body.message]).toEqual([
+    400,
+    "query: skip is not part of a layout. Choices: printer, sheet, symbol, dpi, lines.",
+  ]);
+});

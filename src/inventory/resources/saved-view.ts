@@ -5,6 +5,9 @@ import { listTitle } from "./lists.ts";
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const DROPPED_PARAMETERS = new Set(["format", "page", "explain", "as_of"]);
 
+/** Parameters of a layout of labels. */
+const LAYOUT = new Set(["printer", "sheet", "symbol", "dpi", "lines"]);
+
 /** Fields by the headers of a sheet; null leaves a column out. */
 export type Mapping = ReadonlyMap<string, string | null>;
 
@@ -45,17 +48,21 @@ export const savedView = (lists: readonly string[]): Resource =>
           words: Object.fromEntries(lists.map((list) => [list, [listTitle(list)]])),
         },
       }),
-      kind: text("`list`, or `import`: the mapping of sheets with the same headers.", {
-        choices: ["list", "import"],
+      kind: text("`list`; `import`: the mapping of sheets with the same headers; `labels`: a layout.", {
+        choices: ["list", "import", "labels"],
         initial: "list",
         blank: false,
         form: {
           omitted: true,
-          words: { list: ["Filters and columns"], import: ["Mapping of an import"] },
+          words: {
+            list: ["Filters and columns"],
+            import: ["Mapping of an import"],
+            labels: ["Layout of labels"],
+          },
         },
       }),
       query: prose(
-        "Query string of the list, or of its imports: `mapping` with all headers, `dates`, `unit`.",
+        "Query string of the list; of its imports: `mapping` with all headers, `dates`, `unit`; or of labels: `printer` (`pdf`, `zpl`), `sheet`, `symbol`, `dpi`, `lines`.",
         {
           // Save view stores the part after ? in the address of the list.
           form: { omitted: true },
@@ -66,6 +73,9 @@ export const savedView = (lists: readonly string[]): Resource =>
       const names = [...new URLSearchParams(String(record.query)).keys()];
       const wrong = names.find((name) => DROPPED_PARAMETERS.has(name));
       if (wrong !== undefined) return { query: `${wrong} cannot be part of a view.` };
+      const unknown = record.kind === "labels" && names.find((name) => !LAYOUT.has(name));
+      if (unknown)
+        return { query: `${unknown} is not part of a layout. Choices: ${[...LAYOUT].join(", ")}.` };
       const hasMapping = readMapping(new URLSearchParams(String(record.query)).get("mapping"));
       return record.kind === "import" && !hasMapping
         ? { query: 'Expected mapping={"Header": "field", "Other": null}.' }

@@ -13,7 +13,7 @@ interface Toast {
   id: number;
   text: string;
   tone: Tone;
-  action?: ToastAction | undefined;
+  actions: ToastAction[];
 }
 
 const SECONDS = 8;
@@ -31,9 +31,9 @@ const show = (toasts: Toast[]): void => {
 };
 
 /** Shows a message: `showToast("Moved 12 records", "ok", { label: "Undo", run })`. Errors stay until closed. */
-export function showToast(text: string, tone: Tone = "ok", action?: ToastAction): void {
+export function showToast(text: string, tone: Tone = "ok", ...actions: ToastAction[]): void {
   const id = ++last;
-  show([...shown.slice(-2), { id, text, tone, action }]);
+  show([...shown.slice(-2), { id, text, tone, actions }]);
   if (tone === "ok") setTimeout(() => dismiss(id), SECONDS * 1000);
 }
 
@@ -61,22 +61,23 @@ export function Toasts() {
   }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {own.map(({ id, text, tone, action }) => (
+      {own.map(({ id, text, tone, actions }) => (
         <div key={id} class={`toast toast-${tone}`}>
           <Icon name={tone === "ok" ? "check" : "circle-alert"} />
           <span class="grow">{text}</span>
-          {action && (
+          {actions.map(({ label, run }) => (
             <Button
+              key={label}
               look="quiet"
               small
               onClick={() => {
-                action.run();
+                run();
                 dismiss(id);
               }}
             >
-              {action.label}
+              {label}
             </Button>
-          )}
+          ))}
           <Button look="quiet" small icon="x" aria-label="Close" onClick={() => dismiss(id)} />
         </div>
       ))}

@@ -25,10 +25,11 @@ export interface View {
   owner: string;
 }
 
-const useViews = (of: Declaration): Loadable<View[]> =>
-  useLoaded(of.name, async (signal) => {
+/** Saved views of a kind: of one list, or layouts of labels, which are for all. */
+export const useViews = (of: { list?: string; kind: "list" | "labels" }): Loadable<View[]> =>
+  useLoaded(`${of.kind} ${of.list}`, async (signal) => {
     const fields = "id,name,description,query,owner";
-    const query = { list: of.name, kind: "list", response_format: "flat", page_size: "50", fields };
+    const query = { ...of, response_format: "flat", page_size: "50", fields };
     return (await readList<View>("views", query, signal)).results;
   });
 
@@ -76,7 +77,7 @@ function stockViews({ fields }: Declaration, isSignedIn: boolean) {
 export function ViewTabs({ of }: { of: Declaration }) {
   const [search] = useQuery();
   const session = useSession();
-  const views = useViews(of);
+  const views = useViews({ list: of.name, kind: "list" });
   const [isSaving, setSaving] = useState(false);
   const current = viewQuery(search);
   const isShown = ({ query }: { query: string }): boolean =>
@@ -118,40 +119,43 @@ export function ViewTabs({ of }: { of: Declaration }) {
       )}
       {isSaving && (
         <SaveView
-          of={of}
-          query={current}
-          own={views.value?.filter(({ owner }) => owner === session?.user.username) ?? []}
+          title="Save view"
+          view={{ list: of.name, kind: "list", query: current }}
+          views={views}
           onClose={() => setSaving(false)}
-          onSaved={(saved) => views.update((all) => [...all.filter(({ id }) => id !== saved.id), saved])}
         />
       )}
     </nav>
   );
 }
 
-function SaveView(props: {
-  of: Declaration;
-  query: string;
-  own: readonly View[];
+/** Asks for the name of a new view, or replaces one of the person's own. */
+export function SaveView(props: {
+  title: string;
+  view: { list: string; kind: "list" | "labels"; query: string };
+  views: Loadable<View[]>;
   onClose: () => void;
-  onSaved: (view: View) => void;
+  onSaved?: (view: View) => void;
 }) {
-  const { of, query, own, onClose, onSaved } = props;
+  const { title, view, views, onClose } = props;
+  const username = useSession()?.user.username;
+  const own = views.value?.filter(({ owner }) => owner === username) ?? [];
   const save = async (written: Promise<JsonRecord>, done: string): Promise<void> => {
-    onSaved(readRows<View>([await written])[0]);
+    const [saved] = readRows<View>([await written]);
+    views.update((all) => [...all.filter(({ id }) => id !== saved.id), saved]);
+    props.onSaved?.(saved);
     showToast(done);
   };
   return (
     <FormDialog
-      title="Save view"
+      title={title}
       fields={[{ name: "name", label: "Name" }]}
       initial={{ name: "" }}
       submit="Save"
       onClose={onClose}
       onSubmit={async ({ name }) => {
-        const body = { name, list: of.name, query };
         await save(
-          call("POST /api/v2/:list/", { params: { list: "views" }, body }),
+          call("POST /api/v2/:list/", { params: { list: "views" }, body: { name, ...view } }),
           `Saved ${name}. Only you can see it until you share it.`,
         );
       }}
@@ -167,7 +171,7 @@ function SaveView(props: {
                 void withErrorToast(async () => {
                   const params = { list: "views", id };
                   await save(
-                    call("PATCH /api/v2/:list/:id/", { params, body: { query } }),
+                    call("PATCH /api/v2/:list/:id/", { params, body: { query: view.query } }),
                     `Replaced ${name}.`,
                   );
                   onClose();

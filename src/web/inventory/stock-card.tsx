@@ -9,7 +9,7 @@ import { convertibleUnits, formatAmount } from "../../inventory/model/unit.ts";
 import { useAmounts } from "./amounts.ts";
 import { type Declaration, type FieldInfo, isSuffix } from "./declaration.ts";
 import { formatText, type Row, toRow, findShortage, findSuffix, formatWithSuffix, WHOLE } from "./record.tsx";
-import { showDone, write } from "./write-record.ts";
+import { showAdded, showDone, write } from "./write-record.ts";
 
 /** The amount of a record, its history, and a form to withdraw some. */
 
@@ -231,7 +231,7 @@ function AliquotDialog({ of, row, onUndone, onClose }: StockProps & { onClose: (
           params: { list: of.name, id: row.id },
           body,
         });
-        showDone(`Made ${count} aliquots.`, response, onUndone);
+        await showAdded(`Made ${count} aliquots.`, of.name, response, onUndone);
         onUndone();
       }}
     >

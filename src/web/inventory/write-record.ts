@@ -1,7 +1,8 @@
 import type { Json } from "../../inventory/model/field.ts";
 import type { Preview } from "../../inventory/api/parameters.ts";
 import { showToast, withErrorToast } from "../components/toast.tsx";
-import { call, callForResponse } from "../request.ts";
+import { navigate } from "../page.tsx";
+import { call, callForResponse, type TypedResponse } from "../request.ts";
 import type { GrantChanges } from "./sharing.tsx";
 import type { Filters } from "./list-address.ts";
 
@@ -23,14 +24,44 @@ export function showDone(text: string, response: Response | null, onUndone: () =
   showBatch(text, readBatchId(response), onUndone);
 }
 
-/** Shows what a batch did, with Undo; null if nothing was written. */
-export function showBatch(text: string, batch: string | null, onUndone: () => void): void {
-  showToast(
-    text,
-    "ok",
-    batch === null ? undefined : { label: "Undo", run: () => void undo(batch, onUndone) },
-  );
+/** Shows what a batch did, with Undo and the labels of new records; null if nothing was written. */
+export function showBatch(text: string, batch: string | null, onUndone: () => void, made?: Made): void {
+  const ids = made?.ids ?? [];
+  const labels = {
+    label: ids.length === 1 ? "Print label" : "Print labels",
+    run: () => navigate("/inventory/labels", { list: made!.segment, id: ids.join() }),
+  };
+  const hasLabels = ids.length > 0 && ids.length <= MAX_NAMED;
+  const undoing = { label: "Undo", run: () => void undo(batch!, onUndone) };
+  showToast(text, "ok", ...(hasLabels ? [labels] : []), ...(batch === null ? [] : [undoing]));
 }
+
+/** New records of a list. */
+interface Made {
+  segment: string;
+  ids: readonly string[];
+}
+
+/** Records that an address can name. */
+const MAX_NAMED = 200;
+
+/** Shows that records were added, from the answer of the request. */
+export async function showAdded(
+  text: string,
+  segment: string,
+  response: TypedResponse<object>,
+  onUndone: () => void,
+): Promise<void> {
+  const made = [await response.clone().json()].flat() as { id: string; barcode?: string }[];
+  const ids = made.map(({ id }) => id);
+  showBatch(text + nameCode(made.length === 1 ? made[0].barcode : ""), readBatchId(response), onUndone, {
+    segment,
+    ids,
+  });
+}
+
+/** The code of a new record, in a message. */
+export const nameCode = (code: unknown): string => (code ? ` Its code is ${String(code)}.` : "");
 
 /** Sends a write, shows the outcome with Undo, and returns the response; shows the error if it fails. */
 export const write = <Sent extends Response>(

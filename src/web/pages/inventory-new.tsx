@@ -51,7 +51,8 @@ function InventoryNew() {
                   params: { list: segment },
                   body: body as Record<string, Json>,
                 });
-                navigate(pagePath(segment, added.id));
+                // The page of the record says so, and offers its label.
+                navigate(pagePath(segment, added.id), { added: 1 });
               }}
               onCancel={() => history.back()}
             />

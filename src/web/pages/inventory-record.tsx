@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
@@ -52,7 +52,7 @@ import { StockActions } from "../inventory/stock-actions.tsx";
 import { AmountFact, StockCard } from "../inventory/stock-card.tsx";
 import { ProductCard } from "../inventory/stock-left.tsx";
 import { isTypeList, TypeUsage } from "../inventory/type-form.tsx";
-import { showDone, write } from "../inventory/write-record.ts";
+import { nameCode, showBatch, showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { call, callForResponse } from "../request.ts";
 
@@ -92,7 +92,13 @@ function Record(props: RecordProps) {
   const { of, row, onSaved, onUndone } = props;
   // Sub-resources have versions of their own; the history shows them too.
   const [revision, setRevision] = useState(0);
-  const [, setQuery] = useQuery();
+  const [query, setQuery] = useQuery();
+  useEffect(() => {
+    if (query.get("added") !== "1") return;
+    setQuery({ added: null }, { replace: true });
+    const made = hasLabels(of) ? { segment: of.name, ids: [row.id] } : undefined;
+    showBatch(`Added ${recordName(of, row)}.${nameCode(row.values.barcode)}`, null, onUndone, made);
+  }, []);
   const [isSharing, setSharing] = useState(false);
   const onChanged = (): void => setRevision((count) => count + 1);
   const isDeleted = row.values.deleted === true;
@@ -174,10 +180,19 @@ interface HeadProps extends RecordProps {
   onShare: () => void;
 }
 
+/** Leads to what a saved view is for. */
+function ViewLink({ row }: { row: Row }) {
+  const { kind } = row.values;
+  const list = String(row.values.list);
+  if (kind === "import") return <LinkButton href={`${href(pagePath(list))}/import`}>Import</LinkButton>;
+  if (kind === "labels")
+    return <LinkButton href={href("/inventory/labels", { list, printer: row.id })}>Print labels</LinkButton>;
+  return <LinkButton href={`${href(pagePath(list))}?${String(row.values.query)}`}>Open the view</LinkButton>;
+}
+
 function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare }: HeadProps) {
   const [, setQuery] = useQuery();
-  const { values, mayChange: mayEdit } = row;
-  const isImport = values.kind === "import";
+  const { mayChange: mayEdit } = row;
   const edit = (): void => setQuery({ edit: 1 });
   const name = recordName(of, row);
   const remove = (): void =>
@@ -202,13 +217,7 @@ function RecordHead({ of, row, onSaved, onUndone, hasGrid, first, last, onShare 
       actions={
         <>
           {first}
-          {of.name === "views" && (
-            <LinkButton
-              href={href(pagePath(String(values.list))) + (isImport ? "/import" : `?${String(values.query)}`)}
-            >
-              {isImport ? "Import" : "Open the view"}
-            </LinkButton>
-          )}
+          {of.name === "views" && <ViewLink row={row} />}
           {of.name === "stocktakes" && (
             <LinkButton href={href(`/inventory/stocktake/${row.id}`)}>Scan and apply</LinkButton>
           )}

@@ -10,7 +10,7 @@ import { withErrorToast } from "../../components/toast.tsx";
 import { callForResponse } from "../../request.ts";
 import { listSingular, newPagePath, STOCK_LISTS } from "../declaration.ts";
 import { OptionName, searchRecords } from "../picker.tsx";
-import { showDone } from "../write-record.ts";
+import { showAdded, showDone } from "../write-record.ts";
 import { type Movable, type Slots } from "./slots.ts";
 
 /** Milliseconds after the last key, before records are searched. */
@@ -29,17 +29,15 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
     const found = await searchRecords({ segment, key: "name", printed: "id" }, name, signal);
     return found.slice(0, MOST);
   });
-  const finish = (text: string, response: Response | null): void => {
-    showDone(text, response, onMoved);
+  const finish = (): void => {
     onMoved();
     onClose();
   };
   const move = async (record: Movable | undefined): Promise<void> => {
     if (!record) throw new Error("The record no longer exists.");
-    finish(
-      `Moved ${record.name} to ${position}.`,
-      await moveRecords({ id: box.id, name: box.unique_path }, movedTo(position, record)),
-    );
+    const moved = await moveRecords({ id: box.id, name: box.unique_path }, movedTo(position, record));
+    showDone(`Moved ${record.name} to ${position}.`, moved, onMoved);
+    finish();
   };
   const moveFound = async (code: string): Promise<void> => move((await findScanned(code))[0]);
   const add = useSubmission(async () => {
@@ -48,7 +46,9 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
     if (box.isOffline) throw new Error("The server does not respond: only existing records can be added.");
     const body = { name, location: box.id, position };
     const params = { list: segment };
-    finish(`Added ${name} to ${position}.`, await callForResponse("POST /api/v2/:list/", { params, body }));
+    const response = await callForResponse("POST /api/v2/:list/", { params, body });
+    await showAdded(`Added ${name} to ${position}.`, segment, response, onMoved);
+    finish();
   });
   const noun = listSingular(segment);
   return (
