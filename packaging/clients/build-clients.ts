@@ -10,6 +10,7 @@ import { type ZipEntry, zipFile } from "../../src/platform/zip-file.ts";
 import { readModel, RELEASED } from "./api-model.ts";
 import { makeNpmPackage } from "./npm.ts";
 import { makeWheel } from "./python.ts";
+import { makeRPackage } from "./r.ts";
 
 /** @param folder for what is bundled @returns the archives as one ZIP file, which the executable embeds */
 export async function buildClients(version: string, folder: string): Promise<Uint8Array> {
@@ -18,6 +19,10 @@ export async function buildClients(version: string, folder: string): Promise<Uin
     Object.entries(DOCUMENT_PARTS).map(([name, part]) => [name, selectPart(whole, part)]),
   );
   const model = readModel(documents.inventory, version);
-  const archives: ZipEntry[] = [makeWheel(model), await makeNpmPackage(model, documents, folder)];
+  const archives: ZipEntry[] = [
+    makeWheel(model),
+    makeRPackage(model),
+    await makeNpmPackage(model, documents, folder),
+  ];
   return Buffer.concat([...zipFile(archives, RELEASED)]);
 }

@@ -280,3 +280,59 @@ describe.skipIf(!hasNpm)("the npm package (SKIPPED without Node.js and npm)", ()
     expect(stderr).toMatch(/^P04637 \[.*100% finished\n$/s);
   });
 });
+
+const hasR = works("Rscript", "-e", "library(httr2); library(jsonlite)");
+
+describe.skipIf(!hasR)("the R package (SKIPPED without R, httr2 and jsonlite)", () => {
+  const library = join(place.directory, "r-library");
+  const call = (name: string, variables: Record<string, string> = {}): Promise<string> =>
+    succeed(["Rscript", join(CLIENTS, "r-client.R"), name], { R_LIBS: library, ...variables });
+
+  beforeAll(async () => {
+    mkdirSync(library);
+    await succeed(["Rscript", "-e", findClient("R").install], { R_LIBS_USER: library, R_LIBS: library });
+  });
+
+  test("runs the examples of the guide", async () => {
+    const outputs = await Promise.all(
+      examples("r").map((code, at) => {
+        const file = join(place.directory, `example-${at}.R`);
+        writeFileSync(file, code);
+        return succeed(["Rscript", file], { R_LIBS: library });
+      }),
+    );
+    const text = outputs.join("");
+    expect(text).toMatch(/F\.\.\.W\.\.\[LIV\] +19 +FSDLWKLL +likely functional/);
+    expect(text).toContain('"160 microliter"');
+    expect(text).toContain("$amount");
+  });
+
+  test.each([
+    ["fetches pages as they are needed", "pages"],
+    ["changes records, and refuses old versions", "changes"],
+    ["signals typed conditions with the words of the server", "errors"],
+    ["shows the token nowhere", "secrets"],
+    ["has help pages with the fields of this version", "documented"],
+  ])("%s", async (_, name) => {
+    await call(name);
+  });
+
+  test("makes a change once although the answer was lost", async () => {
+    using proxy = await cuttingProxy(server.url, "/consume/");
+    await call("retried", { PROXY: proxy.url });
+    expect(proxy.seen).toHaveLength(2);
+  });
+
+  test("does not repeat an import whose answer was lost", async () => {
+    using proxy = await cuttingProxy(server.url, "/import/");
+    await call("unrepeatable", { PROXY: proxy.url });
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  test("shows progress where it is asked for", async () => {
+    const script = ["Rscript", join(CLIENTS, "r-client.R"), "progress"];
+    const { code, stderr } = await run(script, { R_LIBS: library });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Scanning P04637 \[.*100% finished\n$/s);
+  });
+});
