@@ -37,7 +37,8 @@ export class DeclaredCall {
   ) {
     [this.method, this.#path] = called.operation.split(" ");
     const all = [...parameters, ...(declared.parameters ?? [])].map((each) => this.#resolve(each));
-    const list = { name: "list", in: "path", required: true, schema: { enum: [...lists] } };
+    const schema = { type: "string", enum: [...lists], description: "The list." };
+    const list = { name: "list", in: "path", required: true, schema };
     const given = [...(lists.length > 0 ? [list as Parameter] : []), ...all].map((each) => ({
       name: each.name,
       in: each.in as Argument["in"],

@@ -94,6 +94,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     summary: "Search all proteins for a motif",
     takes: ["verdict", "known", "region", "protein", "offset", "limit"],
     defaults: { limit: 20 },
+    returns: ["corpus", "expression", "organismName", "searched", "missing", "labels", "passing", "results"],
   },
   explain_match: {
     operation: "GET /api/scoring/jobs/{id}/result",

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { familyRecords } from "../../src/motif/index.ts";
+import { writeFamilies } from "../../src/scoring/corpus/families-file.ts";
 import { TOOLS } from "../../src/assistants/tools.ts";
 import type { Json } from "../fixtures/service.ts";
 import { waitFor } from "../wait.ts";
@@ -289,6 +291,21 @@ test("a protein is found, scored, scanned and explained, with progress", async (
   });
   expect(explained.patterns[0].matches[0]).toMatchObject({ start: 19, conservationLevel: "conserved" });
   expect(explained).not.toHaveProperty("alignment");
+});
+
+test("a proteome is searched, as far as families are stored", async () => {
+  const missing = await assistant.call("search_proteome", { pattern: "F...W..[LIV]" });
+  expect(missing.error).toMatchObject({ code: "conflict", message: expect.stringContaining("family") });
+  const { corpora } = lab.app.scoring;
+  const opened = corpora.open();
+  const p53 = Array.from({ length: 100 }, (_, i) => i).find((i) => opened.accession(i) === "P04637")!;
+  writeFamilies(corpora.active()!, [...familyRecords(opened, [p53])]);
+  const { data } = await assistant.call("search_proteome", { pattern: "F...W..[LIV]" });
+  expect(data).toMatchObject({
+    id: expect.any(String),
+    passing: 1,
+    results: [{ protein: { accession: "P04637" }, text: "FSDLWKLL" }],
+  });
 });
 
 test("cancelling a call cancels its work", async () => {

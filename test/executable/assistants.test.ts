@@ -139,6 +139,27 @@ test("a client that is killed leaves no process, and the server answers others",
   await waitFor(() => !isRunning(closed.pid));
 });
 
+test("a client that ends cancels its work", async () => {
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const { client, call } = await start(connected());
+  const { data: proteins } = await call("find_proteins", { query: "human", limit: 20 });
+  // The only worker is busy with other jobs, so that the scan waits.
+  for (const { accession } of proteins.results) {
+    const body = JSON.stringify({ accession, allMotifClasses: true });
+    await fetch(`${server.url}/api/scoring/jobs`, { method: "POST", headers, body });
+  }
+  const scan = call(
+    "scan_protein",
+    { accession: "P04637", variant: "F19A" },
+    { onprogress: () => void client.close() },
+  );
+  await expect(scan).rejects.toThrow();
+  await waitFor(async () => {
+    const response = await fetch(`${server.url}/api/tasks?kind=job&limit=1`, { headers });
+    return ((await response.json()) as Json).results[0].state === "cancelled";
+  });
+});
+
 test("without a server it scores from the data directory, and changes nothing", async () => {
   using own = scratch();
   const flags = ["--data-dir", own.directory, "--log", "off"];
