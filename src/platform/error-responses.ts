@@ -51,7 +51,7 @@ const RESPONSES = {
   503: ["Busy", "The server is busy or stopping; try again later.", RETRY_AFTER],
   default: [
     "Other",
-    "Any other error: 400 for a parameter or field that is invalid, which the response names; 401 for credentials that are missing or not valid; 403 without permission; 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 412 if If-Match does not contain the current entity tag, 413 for a body or result that is too large, 415 for a media type that is not supported, 422 for an Idempotency-Key of another request, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
+    "Any other error: 400 for a parameter or field that is invalid, which the response names; 401 for credentials that are missing or not valid; 403 without permission; 405 for a method that the address does not support (`Allow` lists those that it does), 406 for a format that is not available, 408, 409 if the request conflicts with the current state, 412 if If-Match does not contain the current entity tag, 413 for a body or result that is too large, 415 for a media type that is not supported, 422 for an Idempotency-Key of another request, 429, 431, 500, 503 if the server is busy (`Retry-After` says for how many seconds), 507.",
     RETRY_AFTER,
   ],
 } as const;

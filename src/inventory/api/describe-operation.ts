@@ -68,7 +68,6 @@ export const PREVIEW = Type.Object(
 export function describe(key: string, about: OperationAbout, lists: readonly RoutedResource[]): object {
   const { parameters = [], status, returns, formats, errors = [], alternatives } = about;
   const isPost = key.startsWith("POST ");
-  const writes = !key.startsWith("GET ") && !about.reads;
   const dryRuns = parameters.includes(DRY_RUN);
   // A preview has status 200, which may also be that of the declared answer.
   const isPreviewApart = dryRuns && (status !== undefined || !(returns || formats));
@@ -79,7 +78,7 @@ export function describe(key: string, about: OperationAbout, lists: readonly Rou
     parameters: [...parameters, ...(isPost && dryRuns ? [ONCE] : [])],
     ...(returns ? { returns: describeAnswer(about, dryRuns && !isPreviewApart) } : {}),
     ...(isPreviewApart ? { alternatives: { 200: PREVIEW, ...alternatives } } : {}),
-    errors: [...(names.length > 0 ? ([404] as const) : []), ...(writes ? ([409] as const) : []), ...errors],
+    errors: [...(names.length > 0 ? ([404] as const) : []), ...errors],
   };
   return describeOperation(parts, "inventory");
 }
