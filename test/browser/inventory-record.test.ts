@@ -57,12 +57,12 @@ browserTest(
     await fill(page, "Amount optional", "0.5");
     await Promise.all([page.waitForNavigation(), press(page, "button", "Add")]);
     await seeText(page, "-20 drawer 2");
-    await seeText(page, "Created");
+    await seeText(page, "created it");
     await page.keyboard.press("e");
     await fill(page, "Amount optional", "0.25");
     await checkPage(opened, "inventory-edit");
     await press(page, "button", "Save");
-    await seeText(page, "Changed Amount from 0.5 to 0.25");
+    await seeText(page, "changed Amount from 0.5 to 0.25");
     await page.waitForFunction(() => document.body.innerText.includes("0.25"));
     await press(page, "button", "Compare versions");
     await page.waitForFunction(() => document.querySelector("dialog td")?.textContent?.includes("0.5"));
@@ -125,7 +125,7 @@ browserTest("keeps the focus with what people do, in forms and after dialogs", a
   await keyboard.type("Moved by keyboard");
   await choose(page, "Location optional", "-20 drawer 2");
   await (await named(page, "button", "Add")).press("Enter");
-  await seeText(page, "Created");
+  await seeText(page, "created it");
   await (await named(page, "button", "Move")).press("Enter");
   await focusOn("Location");
   // Typing replaces the location.
@@ -268,7 +268,7 @@ browserTest("shows a public record without signing in, and offers no writes", as
   const id = await findId(page, "stocks/consumables", "name=anti-GFP");
   await page.goto(`${url}/inventory/stocks-consumables/${id}`, { waitUntil: "networkidle2" });
   await seeText(page, "Fridge Antibodies");
-  await seeText(page, "Created");
+  await seeText(page, "created it");
   const buttons = await page.$$eval("main button", (all) =>
     all.map((button) => button.ariaLabel ?? button.innerText),
   );

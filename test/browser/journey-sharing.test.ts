@@ -115,9 +115,9 @@ browserTest(
     await page.waitForFunction(() => document.querySelectorAll(".timeline li").length === 3);
     const history = await page.$$eval(".timeline li", (entries) => entries.map((entry) => entry.innerText));
     expect(history.map((entry) => entry.split("\n")[0])).toEqual([
-      "No longer shared with bob",
-      "Shared with bob: can view",
-      "Created",
+      "admin stopped sharing it with bob",
+      "admin shared it with bob: can view",
+      "admin created it",
     ]);
     expect([...mine.faults, ...theirs.faults]).toEqual([]);
   },

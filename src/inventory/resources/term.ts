@@ -13,9 +13,10 @@ export const term = ownedResource({
   fields: {
     url: urlField("vocabularies/terms"),
     name: nameField("The term.", { example: "liver", searchable: true }),
-    category: reference("category", "The vocabulary that it belongs to.", {
+    category: reference("category", "The choice list that it belongs to.", {
       write: "required",
       nullable: false,
+      form: { label: "Choice list" },
     }),
     label: text("Label; by default the name.", { folded: "label_fold", searchable: true }),
     description: prose("Definition.", { searchable: true }),

@@ -15,7 +15,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
-import { formatText, isNamed, PlainValue, type RecordValue, type Row } from "./record.tsx";
+import { formatText, isNamed, Person, PlainValue, type RecordValue, type Row } from "./record.tsx";
 import { readHistory } from "./read-list.ts";
 import { undo } from "./write-record.ts";
 import { useRecentChanges } from "./recent-changes.tsx";
@@ -26,13 +26,13 @@ export type Change = RecordedChange & { before: Values | null; after: Values | n
 /** A change with all values that are known from before and after it. */
 type Known = Change & { was: Values; is: Values };
 
-const VERBS = { create: "Created", update: "Changed", delete: "Deleted", restore: "Restored" };
-const PART_VERBS = { create: "added", update: "changed", delete: "removed", restore: "restored" };
+const VERBS = { create: "created", update: "changed", delete: "deleted", restore: "restored" };
+const PART_VERBS = { ...VERBS, create: "added", delete: "removed" };
 /** Sub-resources, and the values that describe them. */
 const PARTS: Readonly<Record<string, { name: string; fields: readonly string[] }>> = {
-  notes: { name: "Note", fields: ["content"] },
-  attachments: { name: "File", fields: ["name"] },
-  permissions: { name: "Permission", fields: ["group", "user"] },
+  notes: { name: "note", fields: ["content"] },
+  attachments: { name: "file", fields: ["name"] },
+  permissions: { name: "permission", fields: ["group", "user"] },
 };
 const MAX_TEXT = 80;
 
@@ -95,9 +95,11 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
                 .slice(0, shown)
                 .map((change, i, all) => (
                   <li key={change.cursor}>
-                    <Entry of={of} change={change} />
+                    <div class="sentence">
+                      <b>{change.full_name || change.user}</b> <Entry of={of} change={change} />
+                    </div>
                     <p class="muted">
-                      {change.full_name || change.user}, <Time at={change.at} />
+                      <Time at={change.at} />
                       {change.token && `, token ${change.token.name}`}
                       {undoable.has(change.batch) && change.batch !== all[i - 1]?.batch && (
                         <>
@@ -161,7 +163,7 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   if (resource === "permissions")
     return (
       <p>
-        {op === "delete" ? "No longer shared with " : "Shared with "}
+        {op === "delete" ? "stopped sharing it with " : "shared it with "}
         {partText(change)}
         {op !== "delete" && `: ${levelName(is).toLowerCase()}`}
       </p>
@@ -169,10 +171,10 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   if (resource in PARTS)
     return (
       <p>
-        {PARTS[resource].name} {PART_VERBS[op]}: {partText(change)}
+        {PART_VERBS[op]} a {PARTS[resource].name}: {partText(change)}
       </p>
     );
-  if (op !== "update" || !before || !after) return <p>{VERBS[op]}</p>;
+  if (op !== "update" || !before || !after) return <p>{VERBS[op]} it</p>;
   const location = storedIn(of);
   const place = location === undefined ? [] : [location, of.fields[location].form!.suffix!];
   const isMove = place.some((name) => name in after);
@@ -182,12 +184,7 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   return (
     <>
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
-      {after.taken_out_by === null && <p>Put back</p>}
-      {isEmpty(after.taken_out_by) || (
-        <p>
-          Taken out, <PlainValue value={after.taken_out_by} field={of.fields.taken_out_by} /> has it
-        </p>
-      )}
+      {after.taken_out_by !== undefined && <TakenOut change={change} />}
       {names.map((name) => (
         <Replaced
           key={name}
@@ -200,22 +197,34 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   );
 }
 
+/** `took it out`, `handed it to Jonas Weber`, `put it back`. */
+function TakenOut({ change: { user, was, is } }: { change: Known }) {
+  const [before, now] = [was.taken_out_by, is.taken_out_by];
+  if (isEmpty(now)) return <p>put it back</p>;
+  if (now === user) return <p>{isEmpty(before) ? "took it out" : "took it over"}</p>;
+  return (
+    <p>
+      {isEmpty(before) ? "took it out for" : "handed it to"} <Person username={String(now)} />
+    </p>
+  );
+}
+
 const isEmpty = (value: RecordValue | undefined): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** `Changed Amount from 20 µl to 15 µl`, `Set Lot to L7`, `Removed Lot L7`. */
+/** `changed Amount from 20 µl to 15 µl`, `set Lot to L7`, `removed Lot L7`, after the name of a person. */
 function Replaced(props: { what: string; was: ComponentChildren; is: ComponentChildren }) {
   const { what, was, is } = props;
   const from = was !== undefined && <del>{was}</del>;
   if (is === undefined)
     return (
       <p>
-        Removed {what} {from}
+        removed {what} {from}
       </p>
     );
   return (
     <p>
-      {from ? "Changed" : "Set"} {what} {from && <>from {from} </>}to <ins>{is}</ins>
+      {from ? "changed" : "set"} {what} {from && <>from {from} </>}to <ins>{is}</ins>
     </p>
   );
 }
@@ -248,7 +257,7 @@ function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; ch
   );
 }
 
-/** `Moved from Box 2 A1 to Box 3 B4`. */
+/** `moved it from Box 2 A1 to Box 3 B4`. */
 function Move({ was, is, field }: { was: Values; is: Values; field: FieldInfo }) {
   const place = ({ location, position }: Values) => (
     <>
@@ -258,12 +267,12 @@ function Move({ was, is, field }: { was: Values; is: Values; field: FieldInfo })
   if (was.location === is.location && was.position && is.position)
     return (
       <p>
-        Moved from slot {was.position} to <ins>{is.position}</ins>
+        moved it from slot {was.position} to <ins>{is.position}</ins>
       </p>
     );
   return (
     <p>
-      {was.location && is.location ? "Moved from" : was.location ? "Taken out of" : "Put into"}{" "}
+      {was.location && is.location ? "moved it from" : was.location ? "took it out of" : "put it into"}{" "}
       {was.location && place(was)}
       {was.location && is.location && " to "}
       {is.location && <ins>{place(is)}</ins>}
