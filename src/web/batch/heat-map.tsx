@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { MatchRow } from "../../scoring/table/match-row.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice } from "../components/segment.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useQuery } from "../page.tsx";
 import { ProteinCell } from "../score/protein-identity.tsx";
@@ -94,7 +94,7 @@ const HeatMapHead = (props: { measure: Measure; onMeasure: (measure: Measure) =>
   <div class="heat-head">
     <div class="row" role="group" aria-label="Colour by">
       <small aria-hidden="true">Colour by</small>
-      <ChipChoice values={MEASURES} chosen={props.measure} onChoose={props.onMeasure} />
+      <ChipChoice choices={MEASURES} value={props.measure} onChange={props.onMeasure} />
     </div>
     <ul class="heat-legend" aria-label="Legend">
       {STEPS[props.measure].map(({ words }, i) => (

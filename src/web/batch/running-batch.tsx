@@ -4,7 +4,7 @@ import { MATCH_TABLES } from "../../scoring/table/match-tables.ts";
 import { TABLE_FORMATS } from "../../scoring/table/table-formats.ts";
 import { href } from "../address.ts";
 import { Banner } from "../components/banner.tsx";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice } from "../components/segment.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { PageHead, Tag } from "../components/layout.tsx";
 import { TaskProgress } from "../components/task-progress.tsx";
@@ -188,9 +188,9 @@ const VIEWS: readonly (readonly [View, string])[] = [
 const ViewChoice = (props: { view: View; onChoose: (view: View | null) => void }) => (
   <div class="row" role="group" aria-label="View">
     <ChipChoice
-      values={VIEWS}
-      chosen={props.view}
-      onChoose={(view) => props.onChoose(view === "table" ? null : view)}
+      choices={VIEWS}
+      value={props.view}
+      onChange={(view) => props.onChoose(view === "table" ? null : view)}
     />
   </div>
 );

@@ -1,20 +1,34 @@
-/** A choice of one of a few words. */
-export const Segment = <Value extends string>(props: {
-  label: string;
+import type { ComponentChildren } from "preact";
+
+interface Choices<Value extends string> {
+  /** `label` names a choice that shows an icon. */
+  choices: readonly (readonly [value: Value, shown: ComponentChildren, label?: string])[];
   value: Value;
-  choices: readonly (readonly [value: Value, name: string])[];
   onChange: (value: Value) => void;
-}) => (
-  <div class="segment" role="group" aria-label={props.label}>
-    {props.choices.map(([value, name]) => (
+}
+
+/** Chips, one of which is selected. */
+export const ChipChoice = <Value extends string>(props: Choices<Value> & { look?: "chip" | "" }) => (
+  <>
+    {props.choices.map(([value, shown, label]) => (
       <button
         key={value}
         type="button"
+        class={props.look ?? "chip"}
+        title={label}
+        aria-label={label}
         aria-pressed={value === props.value}
         onClick={() => props.onChange(value)}
       >
-        {name}
+        {shown}
       </button>
     ))}
+  </>
+);
+
+/** A choice of one of a few words or icons. */
+export const Segment = <Value extends string>(props: Choices<Value> & { label: string }) => (
+  <div class="segment" role="group" aria-label={props.label}>
+    <ChipChoice {...props} look="" />
   </div>
 );

@@ -162,19 +162,19 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
   if (resource === "annotations") return <AnnotationChange of={of} change={change} />;
   if (resource === "permissions")
     return (
-      <p>
+      <div>
         {op === "delete" ? "stopped sharing it with " : "shared it with "}
         {partText(change)}
         {op !== "delete" && `: ${levelName(is).toLowerCase()}`}
-      </p>
+      </div>
     );
   if (resource in PARTS)
     return (
-      <p>
+      <div>
         {PART_VERBS[op]} a {PARTS[resource].name}: {partText(change)}
-      </p>
+      </div>
     );
-  if (op !== "update" || !before || !after) return <p>{VERBS[op]} it</p>;
+  if (op !== "update" || !before || !after) return <div>{VERBS[op]} it</div>;
   const location = storedIn(of);
   const place = location === undefined ? [] : [location, of.fields[location].form!.suffix!];
   const isMove = place.some((name) => name in after);
@@ -200,12 +200,12 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
 /** `took it out`, `handed it to Jonas Weber`, `put it back`. */
 function TakenOut({ change: { user, was, is } }: { change: Known }) {
   const [before, now] = [was.taken_out_by, is.taken_out_by];
-  if (isEmpty(now)) return <p>put it back</p>;
-  if (now === user) return <p>{isEmpty(before) ? "took it out" : "took it over"}</p>;
+  if (isEmpty(now)) return <div>put it back</div>;
+  if (now === user) return <div>{isEmpty(before) ? "took it out" : "took it over"}</div>;
   return (
-    <p>
+    <div>
       {isEmpty(before) ? "took it out for" : "handed it to"} <Person username={String(now)} />
-    </p>
+    </div>
   );
 }
 
@@ -218,14 +218,14 @@ function Replaced(props: { what: string; was: ComponentChildren; is: ComponentCh
   const from = was !== undefined && <del>{was}</del>;
   if (is === undefined)
     return (
-      <p>
+      <div>
         removed {what} {from}
-      </p>
+      </div>
     );
   return (
-    <p>
+    <div>
       {from ? "changed" : "set"} {what} {from && <>from {from} </>}to <ins>{is}</ins>
-    </p>
+    </div>
   );
 }
 
@@ -266,16 +266,16 @@ function Move({ was, is, field }: { was: Values; is: Values; field: FieldInfo })
   );
   if (was.location === is.location && was.position && is.position)
     return (
-      <p>
+      <div>
         moved it from slot {was.position} to <ins>{is.position}</ins>
-      </p>
+      </div>
     );
   return (
-    <p>
+    <div>
       {was.location && is.location ? "moved it from" : was.location ? "took it out of" : "put it into"}{" "}
       {was.location && place(was)}
       {was.location && is.location && " to "}
       {is.location && <ins>{place(is)}</ins>}
-    </p>
+    </div>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
+import { Segment } from "../components/segment.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { pluralize, formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
@@ -73,25 +74,16 @@ export function useDensity(): Density {
 }
 
 const DensityChoice = ({ of: { isCompact, choose } }: { of: Density }) => (
-  <div class="segment density" role="group" aria-label="Density">
-    <button
-      type="button"
-      aria-label="Comfortable rows"
-      title="Comfortable rows"
-      aria-pressed={!isCompact}
-      onClick={() => choose(false)}
-    >
-      <Icon name="rows-2" />
-    </button>
-    <button
-      type="button"
-      aria-label="Compact rows"
-      title="Compact rows"
-      aria-pressed={isCompact}
-      onClick={() => choose(true)}
-    >
-      <Icon name="rows-4" />
-    </button>
+  <div class="pointer-only">
+    <Segment
+      label="Density"
+      value={isCompact ? "compact" : "comfortable"}
+      choices={[
+        ["comfortable", <Icon key="icon" name="rows-2" />, "Comfortable rows"],
+        ["compact", <Icon key="icon" name="rows-4" />, "Compact rows"],
+      ]}
+      onChange={(value) => choose(value === "compact")}
+    />
   </div>
 );
 

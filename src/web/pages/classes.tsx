@@ -1,5 +1,5 @@
 import { CLASS_TYPES } from "../../scoring/table/match-values.ts";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice } from "../components/segment.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -62,7 +62,7 @@ function Classes() {
           onSearch={(text) => setQuery({ q: text || null })}
         />
         <div class="row" role="group" aria-label="Type">
-          <ChipChoice values={TYPES} chosen={type} onChoose={(value) => setQuery({ type: value || null })} />
+          <ChipChoice choices={TYPES} value={type} onChange={(value) => setQuery({ type: value || null })} />
         </div>
         <Loaded of={found}>
           {({ results }) => {

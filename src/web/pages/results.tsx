@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { LinkButton } from "../components/button.tsx";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice } from "../components/segment.tsx";
 import { PageHead } from "../components/layout.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { ResultList, type ResultKind } from "../score/recent-results.tsx";
@@ -21,7 +21,7 @@ function Results() {
         Your scores, scans, batches and proteome searches, the newest first.
       </PageHead>
       <div class="row" role="group" aria-label="Kind">
-        <ChipChoice values={CHOICES} chosen={kind} onChoose={(value) => setQuery({ kind: value || null })} />
+        <ChipChoice choices={CHOICES} value={kind} onChange={(value) => setQuery({ kind: value || null })} />
       </div>
       <ResultList
         key={kind}

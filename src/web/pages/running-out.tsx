@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { RunningOut, StockLeft } from "../../inventory/api/route-orders.ts";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice, Segment } from "../components/segment.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -17,7 +17,6 @@ import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/sto
 import { definePage, useQuery } from "../page.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
-import { Segment } from "../components/segment.tsx";
 
 /** What is running out, and its orders. */
 
@@ -138,9 +137,9 @@ function Shortages({ of, onDone }: { of: RunningOut; onDone: () => void }) {
       <div class="row between screen">
         <div class="row">
           <ChipChoice
-            values={[["", `All ${formatCount(of.total)}`], ...chips]}
-            chosen={state}
-            onChoose={(chosen) => setQuery({ state: chosen || null })}
+            choices={[["", `All ${formatCount(of.total)}`], ...chips]}
+            value={state}
+            onChange={(chosen) => setQuery({ state: chosen || null })}
           />
         </div>
         <Segment

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobModel, StructureModel } from "../../scoring/index.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, IconButton } from "../components/button.tsx";
-import { ChipChoice } from "../components/chip-choice.tsx";
+import { ChipChoice } from "../components/segment.tsx";
 import { FileButton } from "../components/file-button.tsx";
 import { Card } from "../components/layout.tsx";
 import { type Loadable, useLoaded } from "../components/loaded.tsx";
@@ -217,7 +217,7 @@ function Viewer({ source, model, conservation, match }: ModelProps) {
         {paints.length > 1 && (
           <div class="row" role="group" aria-label="Colour by">
             <small aria-hidden="true">Colour by</small>
-            <ChipChoice values={paints as [Paint, string][]} chosen={paint} onChoose={setPaint} />
+            <ChipChoice choices={paints as [Paint, string][]} value={paint} onChange={setPaint} />
           </div>
         )}
         <IconButton icon="zoom-in" label="Zoom into the model" onClick={() => view?.zoom(1.25)} />

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { href } from "../../address.ts";
 import { Button } from "../../components/button.tsx";
-import { Icon } from "../../components/icon.tsx";
+import { Segment } from "../../components/segment.tsx";
 import { Card } from "../../components/layout.tsx";
 import { useLoaded } from "../../components/loaded.tsx";
 import { Menu } from "../../components/menu.tsx";
@@ -92,7 +92,15 @@ function Content({ box, head, reload }: Pick<BoxProps, "head"> & { box: Slots; r
             <>
               {mayMove && <RackFileButton box={box} onMoved={reload} />}
               {!isScanning && <ScanButton onScan={() => setScanning(true)} />}
-              <ViewChoice view={view} onChoose={setView} />
+              <Segment
+                label="View"
+                value={view}
+                choices={[
+                  ["grid", "Grid"],
+                  ["list", "List"],
+                ]}
+                onChange={setView}
+              />
             </>
           }
           foot={view === "grid" && <Legend box={box} mayMove={mayMove} {...selection} />}
@@ -233,19 +241,6 @@ const PrintMenu = ({ box }: { box: Slots }) =>
       ))}
     </Menu>
   );
-
-const ViewChoice = (props: { view: "grid" | "list"; onChoose: (view: "grid" | "list") => void }) => (
-  <div class="segment screen" role="group" aria-label="View">
-    <button type="button" aria-pressed={props.view === "grid"} onClick={() => props.onChoose("grid")}>
-      <Icon name="grid-3x3" />
-      Grid
-    </button>
-    <button type="button" aria-pressed={props.view === "list"} onClick={() => props.onChoose("list")}>
-      <Icon name="list" />
-      List
-    </button>
-  </div>
-);
 
 /** Marks that few boxes have. */
 const RARE: readonly [name: string, words: string, test: (slot: Slots["slots"][number]) => boolean][] = [
