@@ -66,7 +66,7 @@ browserTest(
     await guest.keyboard.press("Enter");
     await seeText(guest, "admin has it since");
     await guest.reload();
-    await press(guest, "button", "Undo: handed Taq to admin");
+    await press(guest, "button", "Undo: Jonas Weber handed Taq to admin");
     await seeText(guest, "You have it since");
     await page.goto(`${server.url}/inventory`);
     await seeText(page, "Jonas Weber has it");
