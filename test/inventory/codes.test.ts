@@ -81,6 +81,15 @@ test("a given code stays, an emptied one stays empty, and both are never given a
   expect((await add()).barcode).toBe("CO0000003");
 });
 
+test("codes that later rows of a file or of a list bring are not given to earlier ones", async () => {
+  const { report } = await send("consumables/import/", table("name,barcode", "A,", "B,CO0000001", "C,"));
+  expect(report.created).toBe(3);
+  expect(codes()).toEqual(["CO0000001", "CO0000002", "CO0000003"]);
+  const bodies = [{ name: "D" }, { name: "E", barcode: "CO0000004" }, { name: "F", barcode: "" }];
+  await lab.send("alice", "POST", "consumables/", bodies);
+  expect(codes().slice(3)).toEqual(["CO0000004", "CO0000005", "CO0000006"]);
+});
+
 test("codes of hidden and deleted records, and of other lists, are left out; nothing says so", async () => {
   await add({ barcode: "CO0000001" }, "bob");
   const { id } = await add({ barcode: "CO0000002" });

@@ -71,6 +71,10 @@ export class ElnImporter {
     return this.#fields.moved(table);
   }
 
+  codes(table: Table) {
+    return this.#fields.codes(table);
+  }
+
   countExisting(table: Table) {
     const { records } = this.mapped.archive;
     function* rows(importer: ElnImporter): Generator<TableRow> {

@@ -24,6 +24,7 @@ import { selectVisible } from "../model/plan.ts";
 import { type AnnotationType, type Resource, findTarget } from "../model/resource.ts";
 import { CATALOGUE, describeSimilar, type ImportTarget, NamedValues } from "./named-values.ts";
 import { convertAmount, isConvertible } from "../model/unit.ts";
+import { CODE } from "../records/codes.ts";
 import { splitPath } from "../records/location-path.ts";
 import { forbidden } from "../records/rights.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";
@@ -150,6 +151,12 @@ export class RowImporter {
     if (!hasPosition(this.target.resource) || place === "" || position === "") return undefined;
     const located = this.named.paths.locate(place);
     return "error" in located ? undefined : { box: located.value, position };
+  }
+
+  /** The codes that rows give. */
+  codes(table: Table): string[] {
+    if (!this.#names.includes(CODE)) return [];
+    return Array.from(table.rows(), ({ cells }) => readText(this.#collectCells(cells), CODE));
   }
 
   /** The records that the file moves to other positions. */

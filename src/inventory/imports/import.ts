@@ -203,7 +203,9 @@ class ImportRun {
             if (options.dryRun || this.#waiting.size > known) throw ROLLBACK;
           };
           // Rows may exchange the positions of records.
-          writer.rearrange(importer.moved(this.table), write);
+          writer.codes.reserving(importer.codes(this.table), () =>
+            writer.rearrange(importer.moved(this.table), write),
+          );
           report.batch = store.openBatch;
           if (options.partial) report.waiting = this.#waiting.size;
           report.preview = this.#preview.rows;

@@ -2,12 +2,13 @@ import type { Actor } from "../model/access.ts";
 import { exceeded } from "../../platform/limits.ts";
 import type { BulkChange } from "../model/bulk-body.ts";
 import { ALIVE } from "../model/condition.ts";
-import { type Json, KINDS, quoted, shownName } from "../model/field.ts";
+import { isObject, type Json, KINDS, quoted, shownName } from "../model/field.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { Problem, PROBLEMS } from "../../problem.ts";
 import { hasPosition } from "../resources/position.ts";
+import { CODE } from "./codes.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
 
@@ -20,7 +21,10 @@ export class Bulk {
 
   /** @throws Problem with a list of errors, one entry for each body, as in Django REST framework */
   create(resource: Resource, bodies: Json[], actor: Actor): number[] {
-    const { done, refusals } = each(bodies, (body) => this.writer.create(resource, body, actor));
+    const codes = bodies.map((body) => (isObject(body) ? String(body[CODE] ?? "") : ""));
+    const { done, refusals } = this.writer.codes.reserving(codes, () =>
+      each(bodies, (body) => this.writer.create(resource, body, actor)),
+    );
     if (refusals.length === 0) return done;
     const [{ index, problem }] = refusals;
     const errors = new Map(refusals.map((refusal) => [refusal.index, refusal.problem]));

@@ -13,6 +13,7 @@ export const CODE = "barcode";
 export class Codes {
   /** Tables whose records have codes: no two records of any of them get the same one. */
   readonly #tables: readonly string[];
+  #reserved: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly statements: Statements,
@@ -20,6 +21,16 @@ export class Codes {
   ) {
     const coded = [...resources.values()].filter(({ fields }) => CODE in fields);
     this.#tables = [...new Set(coded.map(({ table }) => table))];
+  }
+
+  /** Runs work that adds records with these codes: no other record gets one of them before. */
+  reserving<T>(codes: readonly string[], work: () => T): T {
+    this.#reserved = new Set(codes);
+    try {
+      return work();
+    } finally {
+      this.#reserved = new Set();
+    }
   }
 
   /** The next free code for a new record; undefined if it has one, or if no pattern applies. */
@@ -41,7 +52,7 @@ export class Codes {
     do {
       last++;
       code = `${before}${String(last).padStart(digits, "0")}${after}`;
-    } while (this.#isTaken(code));
+    } while (this.#reserved.has(code) || this.#isTaken(code));
     this.statements.run({
       text: "INSERT INTO code_counter (pattern, last) VALUES (?, ?) ON CONFLICT (pattern) DO UPDATE SET last = excluded.last",
       args: [pattern, last],

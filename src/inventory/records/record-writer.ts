@@ -37,7 +37,7 @@ function isMove(resource: Resource, body: Json): boolean {
 export class RecordWriter {
   readonly #validator: RecordValidator;
   readonly #annotations: AnnotationWriter;
-  readonly #codes: Codes;
+  readonly codes: Codes;
 
   constructor(
     private readonly statements: Statements,
@@ -47,7 +47,7 @@ export class RecordWriter {
     private readonly journal: Journal,
   ) {
     this.#validator = new RecordValidator(statements, resources);
-    this.#codes = new Codes(statements, resources);
+    this.codes = new Codes(statements, resources);
     this.#annotations = new AnnotationWriter(statements, resources, annotation, this);
   }
 
@@ -75,7 +75,7 @@ export class RecordWriter {
   /** Stores values that the caller has checked, as it has the right to write them. A record without a code gets one. */
   insert(resource: Resource, values: Readonly<StoredRecord>, actor: Actor, id?: string): number {
     const columns = toColumns(resource, values);
-    const code = this.#codes.make(resource, values);
+    const code = this.codes.make(resource, values);
     if (code !== undefined) columns.set(columnName(resource, CODE), code);
     for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
     if (resource.fields.id.kind === "uuid") columns.set("id", id ?? this.clock.newId());

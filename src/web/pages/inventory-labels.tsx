@@ -176,10 +176,12 @@ function useLabels(segment: string) {
     },
     /** The layout as it is saved. */
     stored: { sheet: sheet?.name ?? "", symbol, dpi, lines },
-    keep: (layout: Layout) => writeStored("labels", { ...saved, printer, [format]: layout }),
+    /** Remembers the printer, and without a saved layout the layout, on this device. */
+    keep: (layout: Layout) =>
+      writeStored("labels", { ...saved, printer, ...(printer === format ? { [format]: layout } : {}) }),
     total: counted.value,
     status: counted.value && sheet && describeSheets(counted.value, options),
-    error: counted.error ?? sheets.error ?? declared.error,
+    error: [counted, sheets, declared, views].map(({ error }) => error).find(Boolean),
     offeredLines: known.toSorted((a, b) => rank(options.lines, a.value) - rank(options.lines, b.value)),
     isReady: Boolean(counted.value && sheet && declared.value && views.value),
     set: (changes: Record<string, string | null>): void => setQuery(changes, { replace: true }),
