@@ -13,6 +13,7 @@ import {
   disclose,
   fill,
   named,
+  type Opened,
   openPage,
   press,
   seeText,
@@ -98,8 +99,44 @@ async function findByScan(page: Page): Promise<void> {
   showToCamera(directory, BEFORE_CAMERA.id);
 }
 
+/** Orders the tube whose page is open, and scans the one that comes into its box. */
+async function orderAndReceive(opened: Opened, url: string): Promise<void> {
+  const { page } = opened;
+  await press(page, "button", "Reorder Primer 7");
+  await fill(page, "Account optional", "4711");
+  await press(page, "button", "Mark as ordered");
+  await seeText(page, "Ordered Primer 7.");
+  await page.goto(`${url}/inventory/running-out`);
+  await follow(page, "Orders 1");
+  await press(page, "button", "Received Primer 7");
+  await fill(page, "Amount of each optional", "100");
+  await fill(page, "Lot optional", "L2");
+  // Twenty boxes have this name.
+  await fill(page, "Put into optional", "Box 3");
+  const found = await page.waitForFunction(() => {
+    const options = [...document.querySelectorAll<HTMLElement>("[role=option]")];
+    const shown = options.filter((each) => each.checkVisibility());
+    return 1 + shown.findIndex((each) => /^Shelf 2\W+Rack 1\W+Box 3/.test(each.innerText));
+  });
+  for (let i = Number(await found.jsonValue()); i > 0; i--) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Next free slot: Shelf 2 › Rack 1 › Box 3, C3");
+  await press(page, "checkbox", "Scan the tubes");
+  await scan(page, "PR000021");
+  await seeText(page, "1 of 1 received. Made Primer 7 in C3.");
+  await checkPage(opened, "journey-received");
+  await press(page, "button", "Close");
+  await follow(page, "Running out");
+  await seeText(page, "Nothing is running out");
+  await page.goto(`${url}/inventory/scan`);
+  await scan(page, "PR000021");
+  await arrive(page, "/inventory/stocks-consumables/");
+  await seeText(page, "2 tubes, 110 µL");
+  await checkPage(opened, "journey-product");
+}
+
 browserTest(
-  "an empty server leads to tubes in a box, their labels, and a reminder when one runs out",
+  "an empty server leads to tubes in a box, their labels, a reminder when one runs out, an order, and the next tube",
   async () => {
     using directory = scratch();
     using mail = openMailServer();
@@ -157,6 +194,7 @@ browserTest(
     expect(text).toContain("Primer 7, 10 µL left, minimum 20 µL (Shelf 2 › Rack 1 › Box 3, A7)");
     await page.goto(text.match(/http\S+\/stocks-consumables\/[\w-]+/)![0]);
     await named(page, "heading", "Primer 7");
+    await orderAndReceive(opened, url);
     expect(again.process.exitCode).toBe(null);
     expect(opened.faults).toEqual([]);
   },

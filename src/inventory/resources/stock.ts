@@ -44,7 +44,7 @@ const minimum = (): Field =>
     ...stockForm({ hint: "Stock is low below this amount.", suffix: "unit", column: false }),
   });
 const belowMinimum = (): Field =>
-  flag("Whether the record is empty or low, by its status or its amount.", false, {
+  flag("Whether this record alone is empty or low; `running_out/` judges all tubes of a product.", false, {
     shown: "extra",
     write: "never",
     ...stockForm(),

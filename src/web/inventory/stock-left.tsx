@@ -209,8 +209,13 @@ function Tube({ of, row, isThis }: { of: Declaration; row: Row; isThis: boolean 
   return (
     <li aria-current={isThis ? "true" : undefined}>
       <span class="grow">
-        <a href={href(pagePath(TUBES, row.id))}>{String(values.name)}</a>
-        {isThis && <span class="tag">this tube</span>}
+        {isThis ? (
+          <>
+            <strong>{String(values.name)}</strong> <span class="tag">this tube</span>
+          </>
+        ) : (
+          <a href={href(pagePath(TUBES, row.id))}>{String(values.name)}</a>
+        )}
         <small>
           {[
             values.lot && `lot ${String(values.lot)}`,
