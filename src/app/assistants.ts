@@ -4,6 +4,7 @@ import type { Assistants } from "../assistants/assistants.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Answer, HttpOptions } from "../platform/http.ts";
+import type { Log } from "../platform/log.ts";
 import { mount } from "../platform/mount.ts";
 import { isFromOwnPage } from "../platform/origin.ts";
 import { isOwnHost } from "../platform/own-host.ts";
@@ -21,7 +22,7 @@ export interface OpenedAssistants {
 /** Assistants and their routes; undefined if the setting switches them off. @param answer the operations of this server */
 export async function openAssistants(
   config: Config,
-  { accounts, clock }: { accounts: Accounts; clock: Clock },
+  { accounts, clock, log }: { accounts: Accounts; clock: Clock; log: Log },
   answer: Answer,
 ): Promise<OpenedAssistants | undefined> {
   if (config.assistants === "off") return undefined;
@@ -38,6 +39,7 @@ export async function openAssistants(
     changes,
     mayConfirm: config.assistants === "confirm",
     version: VERSION,
+    log,
     chapters: { list: web.HELP_TOPICS, read: web.readHelp },
   });
   const connections = new AssistantConnections(accounts, assistants, (request) =>

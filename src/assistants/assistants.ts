@@ -10,6 +10,7 @@ import {
   type ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Answer } from "../platform/http.ts";
+import { findCause, type Log } from "../platform/log.ts";
 import type { OpenApi, Schema } from "../platform/openapi.ts";
 import { Problem } from "../problem.ts";
 import { DeclaredCall, type OperationRequest } from "./declared-call.ts";
@@ -23,6 +24,7 @@ export interface AssistantOptions {
   /** True if assistants may confirm changes once people have agreed in the conversation. */
   mayConfirm: boolean;
   version: string;
+  log: Log;
   /** Chapters of the documentation, as HTML. */
   chapters: { list: readonly { name: string; title: string }[]; read(name: string): Promise<string> };
 }
@@ -157,7 +159,10 @@ export class Assistants {
         `The answer has ${text.length} characters, of at most ${MAX_ANSWER}. Ask for fewer rows or fields.`,
       );
     } catch (error) {
-      const { code, message } = Problem.from(error);
+      const problem = Problem.from(error);
+      const cause = findCause(problem);
+      if (cause) this.options.log.problem("tool failed", { tool: name, cause });
+      const { code, message } = problem;
       return { isError: true, content: [{ type: "text", text: JSON.stringify({ code, message }) }] };
     }
   }
@@ -193,13 +198,13 @@ export class Assistants {
     checkNames(given, Object.keys(shown.inputSchema.properties));
     const values = { ...tool.defaults, ...given };
     if (isPlanned(offered)) return this.#printPlan(await changes.plan(call.request(values), caller), caller);
+    const limit = tool.rows === undefined ? 0 : parseLimit(given.limit);
     const id = begins && (await this.#finish(begins.request(values), caller, extra));
     const { value } = await this.#send(call.request({ ...values, ...(id && { id }) }), caller);
     const names = Object.keys(value).filter((member) => tool.returns?.includes(member) !== false);
     const answer = Object.fromEntries(names.map((member) => [member, value[member]]));
     if (tool.rows === undefined) return { ...(id && { id }), ...answer };
     const rows = answer[tool.rows] as unknown[];
-    const limit = typeof given.limit === "number" ? given.limit : ROWS.default;
     return { id, ...answer, [tool.rows]: rows.slice(0, limit), rows: rows.length };
   }
 
@@ -274,6 +279,13 @@ const withJob = ({ properties, ...output }: Schema): Schema => ({
     rows: { type: "integer", description: "All rows that the filters leave." },
   },
 });
+
+/** @throws Problem invalid_request */
+function parseLimit(limit: unknown = ROWS.default): number {
+  const { minimum, maximum } = ROWS;
+  if (Number.isInteger(limit) && Number(limit) >= minimum && Number(limit) <= maximum) return Number(limit);
+  throw new Problem("invalid_request", `limit: expected a whole number from ${minimum} to ${maximum}.`);
+}
 
 /** @throws Problem invalid_request */
 function checkNames(given: Values, names: readonly string[]): void {

@@ -90,7 +90,11 @@ export class PlannedChanges {
       const batch = headers.get("batch-id");
       return { ...plan.shown, done: true, expires: null, batch };
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "conflict") throw error;
+      if (!(error instanceof Problem) || error.code !== "conflict") {
+        // It can be tried again; the key keeps it from being made twice.
+        this.#plans.set(id, plan);
+        throw error;
+      }
       return this.plan(plan.request, { ...caller, token: plan.caller.token });
     }
   }

@@ -237,6 +237,7 @@ test("wrong arguments are named", async () => {
     await assistant.call("read_box", { id: ".." }),
     await assistant.call("read_record", { list: "../admin/tokens", id: "x" }),
     await assistant.call("find_running_out", { state: "gone" }),
+    await assistant.call("scan_protein", { accession: "P04637", limit: 0 }),
     await assistant.call("brew_coffee"),
   ].map(({ error }) => error!.message);
   expect(errors).toEqual([
@@ -245,6 +246,7 @@ test("wrong arguments are named", async () => {
     "id: expected an id.",
     expect.stringContaining("list: expected one of "),
     expect.stringContaining("state"),
+    "limit: expected a whole number from 1 to 100.",
     expect.stringContaining("There is no tool brew_coffee. Choose from find_records,"),
   ]);
 });

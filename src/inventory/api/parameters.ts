@@ -39,6 +39,8 @@ export interface Preview {
   confirm: string;
   /** Records that more people could view. */
   exposes: readonly Exposure[];
+  /** The first changes in words. */
+  sentences: readonly string[];
   changes: readonly {
     id: string | null;
     /** The record whose permission changes. */
