@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { cuttingProxy } from "./cutting-proxy.ts";
+import { busyProxy, cuttingProxy } from "./cutting-proxy.ts";
+import { waitFor } from "../wait.ts";
 import { labd, scratch, serve, type Server } from "./labd.ts";
 
 setDefaultTimeout(300_000);
@@ -67,6 +68,37 @@ async function succeed(command: string[], variables: Record<string, string> = {}
   const { code, stdout, stderr } = await run(command, variables);
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${stdout}\n${stderr}`);
   return stdout;
+}
+
+interface Batches {
+  results: { id: string; state: string }[];
+}
+
+/** Interrupts a command that waits for a batch, as Ctrl-C does, and waits until the batch is cancelled. */
+async function expectCancelled(command: string[], variables: Record<string, string> = {}): Promise<void> {
+  const headers = { Authorization: `Token ${token}` };
+  const running = async (): Promise<string[]> => {
+    const response = await fetch(`${server.url}/api/tasks/?kind=batch`, { headers });
+    return ((await response.json()) as Batches).results
+      .filter(({ state }) => state === "running" || state === "queued")
+      .map(({ id }) => id);
+  };
+  const child = Bun.spawn(command, {
+    cwd: place.directory,
+    stdout: "ignore",
+    stderr: "ignore",
+    env: { ...process.env, LABD_URL: server.url, LABD_TOKEN: token, ...variables },
+  });
+  const [id] = await waitFor(async () => {
+    const found = await running();
+    return found.length > 0 && found;
+  });
+  // It has the answer once it asks for the state.
+  await waitFor(() => server.log().includes(`/batches/${id}`));
+  child.kill("SIGINT");
+  expect(await child.exited).not.toBe(0);
+  const batch = await fetch(`${server.url}/api/scoring/batches/${id}`, { headers });
+  expect(((await batch.json()) as { state: string }).state).toBe("cancelled");
 }
 
 const works = (...command: string[]): boolean => {
@@ -173,6 +205,18 @@ describe.skipIf(!hasPython)("the Python client (SKIPPED without Python, pip, req
     expect(second).toBe(first);
   });
 
+  test("tries again when the server is busy", async () => {
+    using proxy = busyProxy(server.url, 2);
+    using busy = busyProxy(server.url, Number.POSITIVE_INFINITY);
+    await call("busy", { PROXY: proxy.url, BUSY: busy.url });
+    expect(proxy.refused.get("POST /api/v2/stocks/consumables/")).toBe(3);
+    expect(busy.refused.get("GET /api/v2/version/")).toBe(2);
+  });
+
+  test("cancels the work when it is interrupted", async () => {
+    await expectCancelled([python, join(CLIENTS, "python-client.py"), "interrupted"]);
+  });
+
   test("does not repeat an import whose answer was lost", async () => {
     using proxy = await cuttingProxy(server.url, "/import/");
     await call("unrepeatable", { PROXY: proxy.url });
@@ -268,6 +312,18 @@ describe.skipIf(!hasNpm)("the npm package (SKIPPED without Node.js and npm)", ()
     expect(proxy.seen).toHaveLength(2);
   });
 
+  test("tries again when the server is busy", async () => {
+    using proxy = busyProxy(server.url, 2);
+    using busy = busyProxy(server.url, Number.POSITIVE_INFINITY);
+    expect(await call("busy", { PROXY: proxy.url, BUSY: busy.url })).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    expect(proxy.refused.get("POST /api/v2/stocks/consumables/")).toBe(3);
+    expect(busy.refused.get("GET /api/v2/version/")).toBe(2);
+  });
+
   test("does not repeat an import whose answer was lost", async () => {
     using proxy = await cuttingProxy(server.url, "/import/");
     expect(await call("unrepeatable", { PROXY: proxy.url })).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -321,6 +377,18 @@ describe.skipIf(!hasR)("the R package (SKIPPED without R, httr2 and jsonlite)", 
     using proxy = await cuttingProxy(server.url, "/consume/");
     await call("retried", { PROXY: proxy.url });
     expect(proxy.seen).toHaveLength(2);
+  });
+
+  test("tries again when the server is busy", async () => {
+    using proxy = busyProxy(server.url, 2);
+    using busy = busyProxy(server.url, Number.POSITIVE_INFINITY);
+    await call("busy", { PROXY: proxy.url, BUSY: busy.url });
+    expect(proxy.refused.get("POST /api/v2/stocks/consumables/")).toBe(3);
+    expect(busy.refused.get("GET /api/v2/version/")).toBe(2);
+  });
+
+  test("cancels the work when it is interrupted", async () => {
+    await expectCancelled(["Rscript", join(CLIENTS, "r-client.R"), "interrupted"], { R_LIBS: library });
   });
 
   test("does not repeat an import whose answer was lost", async () => {

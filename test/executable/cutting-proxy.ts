@@ -1,5 +1,27 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
+/** A proxy that answers every request with 503 at first: each method and path so many times. */
+export function busyProxy(target: string, times: number) {
+  const refused = new Map<string, number>();
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const key = `${request.method} ${pathname}`;
+      refused.set(key, (refused.get(key) ?? 0) + 1);
+      if (refused.get(key)! <= times)
+        return Response.json(
+          { message: "Busy. Try again.", code: "busy" },
+          { status: 503, headers: { "Retry-After": "0" } },
+        );
+      const { method, headers } = request;
+      const body = method === "GET" ? null : await request.arrayBuffer();
+      return fetch(target + pathname + search, { method, headers, body, decompress: false });
+    },
+  });
+  return { url: server.url.origin, refused, [Symbol.dispose]: () => void server.stop(true) };
+}
+
 /**
  * A proxy that passes everything on, but cuts the connection of the first request that contains a text: after the
  * server has answered it, and before the client sees the answer.

@@ -97,6 +97,14 @@ const tests = {
     assert.equal(await (await labd.connect()).consumables.count({ lot: "once" }), 1);
   },
 
+  /** Waits as long as a busy server asks for, and tries again; PROXY is busy at first. */
+  async busy() {
+    const lab = await labd.connect({ url: PROXY });
+    assert.equal((await lab.consumables.create({ name: "busy", lot: "busy npm" })).name, "busy");
+    assert.equal(await lab.consumables.count({ lot: "busy npm" }), 1);
+    await assert.rejects(labd.connect({ url: process.env.BUSY, retries: 1 }), labd.Unavailable);
+  },
+
   /** Progress is told to a function, or shown where it is asked for. */
   async progress() {
     const told = [];

@@ -144,6 +144,23 @@ def progress():
     labd.connect().scan("P04637")
 
 
+def busy():
+    """Waits as long as a busy server asks for, and tries again; PROXY is busy at first."""
+    lab = labd.connect(os.environ["PROXY"])
+    assert lab.consumables.create(name="busy", lot="busy")["name"] == "busy"
+    assert lab.consumables.count(lot="busy") == 1
+    try:
+        labd.connect(os.environ["BUSY"], retries=1)
+        raise AssertionError("no error")
+    except labd.Unavailable as error:
+        assert error.status == 503 and "Try again" in str(error), error
+
+
+def interrupted():
+    """Starts work that takes long."""
+    labd.connect().batch({f"shuffled {n}": "".join(sorted("ACDEFGHIKLMNPQRSTVWY" * 20, key=lambda c: hash((c, n)))) for n in range(3000)})
+
+
 def plain():
     """Without pandas, tables are lists of dicts."""
     sys.modules["pandas"] = None

@@ -84,6 +84,20 @@ tests <- list(
     stopifnot(grepl("may have been carried out", conditionMessage(error)), labd_count(labd_connect(), "consumables", lot = "once r") == 1)
   },
 
+  # Waits as long as a busy server asks for, and tries again; PROXY is busy at first.
+  busy = function() {
+    lab <- labd_connect(Sys.getenv("PROXY"))
+    stopifnot(labd_create(lab, "consumables", name = "busy", lot = "busy r")$name == "busy")
+    stopifnot(labd_count(lab, "consumables", lot = "busy r") == 1)
+    stopifnot(caught("unavailable", labd_connect(Sys.getenv("BUSY"), retries = 1))$status == 503)
+  },
+
+  # Starts work that takes long.
+  interrupted = function() {
+    proteins <- vapply(1:3000, function(n) paste(sample(rep(strsplit("ACDEFGHIKLMNPQRSTVWY", "")[[1]], 20)), collapse = ""), "")
+    labd_batch(labd_connect(), stats::setNames(proteins, paste("shuffled", 1:3000)), c("[ST]P", "P..P"))
+  },
+
   # Progress is shown where it is asked for.
   progress = function() {
     labd_scan(labd_connect(progress = TRUE), "P04637")

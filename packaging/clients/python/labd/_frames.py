@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence
 
 Row = Dict[str, Any]
 
@@ -56,14 +56,16 @@ def table(rows: Sequence[Mapping[str, Any]], types: Mapping[str, str], columns: 
 
 
 def to_times(values: Any, kind: str, pandas: Any) -> Any:
+    # From version 2, pandas expects the format of the first value of all, unless it is told that fractions may be left out.
+    options = {"format": "ISO8601"} if int(pandas.__version__.split(".")[0]) >= 2 else {}
     try:
-        return pandas.to_datetime(values, utc=kind == "time")
+        return pandas.to_datetime(values, utc=kind == "time", **options)
     except (ValueError, OverflowError):
         # pandas has times from 1678 to 2262 only.
         return values
 
 
-CELLS = {
+CELLS: Dict[str, Callable[[str], Any]] = {
     "number": float,
     "integer": int,
     "boolean": lambda cell: cell in ("yes", "true"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, ClassVar, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._frames import csv_bytes, load_pandas, plain_record, table
 from ._http import Http
@@ -231,7 +231,3 @@ def save_to(http: Http, path: str, params: Any, file: Union[str, "os.PathLike[st
         for piece in response.iter_content(1 << 16):
             out.write(piece)
     os.replace(part, file)
-
-
-def rows_of(records: Iterable[Mapping[str, Any]]) -> List[Dict[str, Any]]:
-    return [plain_record(record) for record in records]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from urllib.parse import quote
 
 from ._errors import LabdError, NotFound, WorkFailed
 from ._frames import load_pandas, table
@@ -67,7 +68,7 @@ class Scoring:
         WorkFailed
             If the job fails or is cancelled.
         """
-        request = {**query_of(protein, sequence), **self._motifs(motifs), **options}
+        request: Dict[str, Any] = {**query_of(protein, sequence), **self._motifs(motifs), **options}
         job = self._run("jobs", request, f"Scoring {label(protein, sequence)}", progress)
         return Score(self._http, job)
 
@@ -85,7 +86,7 @@ class Scoring:
         Arguments as for `score`. ``.matches`` of the result has ``q``, the false discovery rate from 0 to 1, and
         ``group`` for matches that overlap.
         """
-        chosen = {"allMotifClasses": True} if motifs is None else self._motifs(motifs)
+        chosen: Mapping[str, Any] = {"allMotifClasses": True} if motifs is None else self._motifs(motifs)
         request = {**query_of(protein, sequence), **chosen, **options}
         job = self._run("jobs", request, f"Scanning {label(protein, sequence)}", progress)
         return Scan(self._http, job)
@@ -130,7 +131,7 @@ class Scoring:
             given = [{"identifier": name, "querySequence": text} for name, text in proteins.items()]
         else:
             given = [{"accession": name} for name in proteins]
-        chosen = {"allMotifClasses": True} if motifs is None else self._motifs(motifs)
+        chosen: Mapping[str, Any] = {"allMotifClasses": True} if motifs is None else self._motifs(motifs)
         batch = self._run("batches", {"proteins": given, **chosen, **options}, f"Scoring {len(given)} proteins", progress)
         return BatchResult(self._http, batch)
 
@@ -173,7 +174,7 @@ class Scoring:
         if EXPRESSION.search(motif):
             return False
         try:
-            self._http.json("GET", f"{SCORING}motif-classes/{requests_quote(motif)}")
+            self._http.json("GET", f"{SCORING}motif-classes/{quote(motif, safe='')}")
             return True
         except NotFound:
             # A name rather than residues: the server says which names are similar.
@@ -206,12 +207,6 @@ class Scoring:
             self._http.request("DELETE", address)
         except LabdError:
             pass  # It has ended, or runs to its end.
-
-
-def requests_quote(text: str) -> str:
-    from urllib.parse import quote
-
-    return quote(text, safe="")
 
 
 def query_of(protein: Optional[str], sequence: Optional[str]) -> Dict[str, Any]:
