@@ -75,11 +75,11 @@ function has(program: string): boolean {
   return isThere;
 }
 
-/** Signs executables and checksums with the secret key that LABD_MINISIGN_KEY names; its password is read from the terminal. */
+/** Signs executables and checksums with the secret key that MINISIGN_KEY names; its password is read from the terminal. */
 async function signFiles(version: string): Promise<void> {
-  const key = process.env.LABD_MINISIGN_KEY;
+  const key = process.env.MINISIGN_KEY;
   if (key === undefined) {
-    say("unsigned LABD_MINISIGN_KEY does not name a secret key of minisign");
+    say("unsigned MINISIGN_KEY does not name a secret key of minisign");
     return;
   }
   const { releaseKey } = manifest;
@@ -100,7 +100,7 @@ async function checkRelease(): Promise<void> {
     await $`${process.execPath} install --frozen-lockfile --silent`.cwd(folder);
     await $`${process.execPath} run packaging/release.ts`
       .cwd(folder)
-      .env({ ...process.env, LABD_MINISIGN_KEY: undefined });
+      .env({ ...process.env, MINISIGN_KEY: undefined });
   }
   const [first, second] = folders.map((folder) => readFileSync(join(folder, OUT, SUMS), "utf8").split("\n"));
   const differing = first.filter((line) => !second.includes(line));

@@ -188,21 +188,15 @@ function tryMigration(file: string, { next, config }: Target): void {
 }
 
 /** Replaces and restarts in a process of its own, which goes on when this one is killed; this one starts it again when that is. */
-async function finishApart(call: Call, { path, former, config }: Target): Promise<number> {
+async function finishApart(call: Call, { path, former, settings }: Target): Promise<number> {
   const isUndo = call.has("--undo");
   // The former version knows which databases it can open.
   const program = isUndo ? former : selfCommand()[0];
-  const words = [
-    "--finish",
-    path,
-    "--wait",
-    call.value("--wait") ?? String(WAIT),
-    ...(isUndo ? ["--undo"] : []),
-  ];
+  const wait = call.value("--wait") ?? String(WAIT);
+  const words = ["upgrade", "--finish", path, "--wait", wait, ...(isUndo ? ["--undo"] : []), ...settings];
   for (let attempt = 1; ; attempt++) {
-    const child = Bun.spawn([program, "upgrade", ...words], {
+    const child = Bun.spawn([program, ...words], {
       detached: true,
-      env: { ...process.env, ...toEnvironment(config) },
       stdio: ["ignore", "inherit", "inherit"],
     });
     const code = await child.exited;
