@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { ElementHandle } from "puppeteer-core";
 import { elabftw } from "../inventory/eln-crates.ts";
 import { messySheet } from "../inventory/messy-sheet.ts";
-import { browserTest, checkPage, fill, openPage, press, seeText } from "./browser.ts";
+import { browserTest, checkPage, disclose, fill, openPage, press, seeText } from "./browser.ts";
+import { chooseFile } from "./inventory.ts";
 import { findLastBatch, undoSince, write } from "./connection.ts";
 
 browserTest(
@@ -70,6 +71,21 @@ browserTest(
       await press(page, "button", "Undo");
       await seeText(page, "Undone.");
       expect(await lots()).toEqual([]);
+      // A slot that is taken is corrected in the page, too.
+      await write(page, "POST", "/api/v2/consumables/", {
+        name: "Taken",
+        model_type: "OLIGO",
+        location: "Box 1",
+        position: "A1",
+      });
+      await disclose(page, "Another file");
+      await chooseFile(page, "File to import", path);
+      await page.waitForSelector("svg[aria-label='Box 1: 18 new, 1 needs a look']");
+      await seeText(page, "A1 is occupied");
+      await checkPage(opened, "inventory-import-taken");
+      await fill(page, "Position of row 2", "H1");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("svg[aria-label='Box 1: 19 new, 1 already there']");
       await undoSince(page, last);
       await write(page, "PATCH", "/api/v2/users/admin/", { full_name: "" });
     } finally {

@@ -18,6 +18,7 @@ import { Segment } from "../components/segment.tsx";
 /** The rows of a spreadsheet before it is imported, with what the file says below each value. */
 
 type Row = Report["preview"][number];
+type Change = Report["changes"][number];
 
 /** The numbers of rows by outcome, and what may be done with them. */
 export function Totals(props: {
@@ -158,8 +159,19 @@ export function RowsCard(props: Omit<CheckProps, "file">) {
 
 type Decide = (row: number, decision: RowDecisions[string] | null) => void;
 
-function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row>[] {
-  const { of, report, options, onChange } = props;
+/** Replaces the text of a cell. */
+function correct(
+  { options, decide }: Pick<DetailProps, "options" | "decide">,
+  { row }: Row,
+  header: string,
+  text: string,
+): void {
+  const decision = options.rows[row];
+  decide(row, { ...decision, cells: { ...decision?.cells, [header]: text } });
+}
+
+/** The columns of values that the table has, in the order of the file. */
+function shownColumns({ of, report }: Pick<CheckProps, "of" | "report">) {
   const title = titleField(of);
   const shown = report.columns.filter(
     ({ field }) =>
@@ -177,14 +189,12 @@ function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row
       .slice(0, MAX_COLUMNS)
       .map(({ field }) => field),
   );
-  const correct = (row: number, header: string, text: string): void =>
-    decide(row, { ...options.rows[row], cells: { ...options.rows[row]?.cells, [header]: text } });
-  const cell = (name: string) => (row: Row) => (
-    <CheckedCell
-      {...{ of, report, row, name }}
-      onCorrect={onChange && ((header, text) => correct(row.row, header, text))}
-    />
-  );
+  return shown.filter(({ field }) => chosen.has(field));
+}
+
+function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row>[] {
+  const { of, report } = props;
+  const title = titleField(of);
   return [
     { name: "row", title: "Row", numeric: true, phone: "hide", cell: ({ row }) => row },
     {
@@ -209,31 +219,28 @@ function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row
         </>
       ),
     },
-    ...shown
-      .filter(({ field }) => chosen.has(field))
-      .map(({ field }): Column<Row> => {
-        const isNumber = findField(of, field!)?.kind === "number";
-        return { name: field!, title: titleOf(of, field!), numeric: isNumber, cell: cell(field!) };
-      }),
+    ...shownColumns(props).map(({ field }): Column<Row> => {
+      const isNumber = findField(of, field!)?.kind === "number";
+      return {
+        name: field!,
+        title: titleOf(of, field!),
+        numeric: isNumber,
+        cell: (row) => <CheckedCell {...{ ...props, decide, row }} name={field!} />,
+      };
+    }),
   ];
 }
 
 /** A value as it was read, and below it what the file says; a click opens it. */
-function CheckedCell(props: {
-  of: Declaration;
-  report: Report;
-  row: Row;
-  name: string;
-  onCorrect: ((header: string, text: string) => void) | undefined;
-}) {
-  const { of, report, row, name, onCorrect } = props;
+function CheckedCell(props: DetailProps & { name: string }) {
+  const { of, report, onChange, row, name } = props;
   const [isOpen, setOpen] = useState(false);
   const i = report.columns.findIndex(({ field }) => field === name);
   const { header } = report.columns[i];
   const field = findField(of, name);
   const text = row.cells[i] ?? "";
   const isWrong = report.errors.some((error) => error.row === row.row && error.column === header);
-  if (onCorrect && (isWrong || isOpen))
+  if (onChange && (isWrong || isOpen))
     return (
       <input
         class="input"
@@ -246,13 +253,13 @@ function CheckedCell(props: {
         onBlur={() => setOpen(false)}
         onChange={(event) => {
           setOpen(false);
-          onCorrect(header, event.currentTarget.value);
+          correct(props, row, header, event.currentTarget.value);
         }}
       />
     );
   const shown = showValue(row, name, field);
   const value = <ReadValue shown={shown} text={text} slot={findSlot(row, field)} />;
-  if (!onCorrect) return value;
+  if (!onChange) return value;
   return (
     <button type="button" class="cell" onClick={() => setOpen(true)}>
       <span class="unseen">{`Correct ${titleOf(of, name)} of row ${row.row}: `}</span>
@@ -284,36 +291,58 @@ function showValue({ values }: Row, name: string, field: FieldInfo | undefined):
 
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
-/** The errors of a row with what may be done, or the existing record that it is about. */
-function showDetail(props: Omit<CheckProps, "file"> & { row: Row; decide: Decide }) {
-  const { of, report, row, options, onChange, decide } = props;
+type DetailProps = Omit<CheckProps, "file"> & { row: Row; decide: Decide };
+
+/** The errors of a row with what may be done, and the existing record that it is about. */
+function showDetail(props: DetailProps) {
+  const { report, row } = props;
   const errors = report.errors.filter((error) => error.row === row.row);
   const change = report.changes.find((changed) => changed.row === row.row);
-  const decision = options.rows[row.row];
-  if (errors.length > 0)
-    return (
-      <div class="fixes">
-        {errors.map(({ column, message, fixes = [] }) => (
+  if (errors.length === 0 && !row.similar && !change) return null;
+  return (
+    <>
+      {errors.length > 0 && <RowErrors {...props} errors={errors} />}
+      {(row.similar || change) && <SameAs {...props} change={change} />}
+    </>
+  );
+}
+
+/** Errors with texts that would be valid, and inputs for cells that the table does not show. */
+function RowErrors(props: DetailProps & { errors: Report["errors"] }) {
+  const { report, row, onChange, errors } = props;
+  const shown = new Set(shownColumns(props).map(({ header }) => header));
+  return (
+    <div class="fixes">
+      {errors.map(({ column, message, fixes = [] }) => {
+        const field = report.columns.find(({ header }) => header === column)?.field;
+        return (
           <div key={column} class="row">
             <p class="error">{message}</p>
+            {column !== null && field && !shown.has(column) && <CheckedCell {...props} name={field} />}
             {column !== null &&
               onChange &&
               fixes.map((fix) => (
-                <Button
-                  key={fix}
-                  small
-                  onClick={() =>
-                    decide(row.row, { ...decision, cells: { ...decision?.cells, [column]: fix } })
-                  }
-                >
+                <Button key={fix} small onClick={() => correct(props, row, column, fix)}>
                   {fix === "" ? "Leave empty" : isDay(fix) ? formatDay(fix) : `Use ${fix}`}
                 </Button>
               ))}
           </div>
-        ))}
-      </div>
-    );
-  if (!row.similar && !change) return null;
+        );
+      })}
+    </div>
+  );
+}
+
+/** The existing record that a row is about, and the choice of what to do. */
+function SameAs({
+  of,
+  row,
+  options,
+  onChange,
+  decide,
+  change,
+}: DetailProps & { change: Change | undefined }) {
+  const decision = options.rows[row.row];
   const existing = decision?.change ?? row.similar?.id;
   return (
     <div class="same-as">
@@ -329,7 +358,7 @@ function showDetail(props: Omit<CheckProps, "file"> & { row: Row; decide: Decide
       {existing && onChange && (
         <Segment
           label={`Decision about row ${row.row}`}
-          value={change ? "change" : "add"}
+          value={decision?.change || change ? "change" : "add"}
           choices={[
             ["add", "Add as new"],
             ["change", "Change existing"],
