@@ -158,7 +158,7 @@ browserTest(
     await seeText(page, "Added rosalind.");
     await seeRow(page, /Rosalind Franklin.*Freezers/);
     await press(page, "button", "Edit: Freezers");
-    await press(page, "checkbox", "rosalind, Rosalind Franklin");
+    await press(page, "checkbox", "Rosalind Franklin (rosalind)");
     await press(page, "button", "Save");
     await seeRow(page, /Freezers\s+Looks after the freezers\s+–/);
     await pressInMenu(page, "Disable account", "rosalind");

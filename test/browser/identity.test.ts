@@ -61,7 +61,7 @@ browserTest(
 
     await signInAtProvider("kim");
     expect(page.url()).toBe(`${url}/profile`);
-    await named(page, "link", "kim");
+    await named(page, "link", "Kim Kuhn");
     // The provider asks whether to end its session, too, and lets people return.
     await follow(press(page, "button", "Sign out"));
     expect(page.url()).toStartWith(`${provider.issuer}/session/end?client_id=labd`);
