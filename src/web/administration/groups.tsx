@@ -42,7 +42,10 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
           {
             name: "members",
             title: "Members",
-            cell: ({ name }) => listMembers(data, name).join(", ") || "–",
+            cell: (group) =>
+              listMembers(data, group.name)
+                .map((person) => person.full_name || person.username)
+                .join(", ") || "–",
           },
         ]}
         actions={(group) => (
@@ -96,7 +99,7 @@ function GroupDialog(props: {
         members_may,
         members_order,
         due_back_days: String(due_back_days),
-        members: group ? listMembers(people, group.name) : [],
+        members: group ? listMembers(people, group.name).map(({ username }) => username) : [],
       }}
       fields={[
         ...(group?.name === SYSTEM_GROUP

@@ -75,8 +75,8 @@ export async function loadPeople(_query: URLSearchParams, signal: AbortSignal): 
   };
 }
 
-export const listMembers = ({ results }: People, group: string): string[] =>
-  results.filter(({ groups }) => groups.some(({ name }) => name === group)).map(({ username }) => username);
+export const listMembers = ({ results }: People, group: string): Person[] =>
+  results.filter(({ groups }) => groups.some(({ name }) => name === group));
 
 /** The members of a group as requests name them: the account of labd is in its group, and not in the list. */
 export const withSystemUser = (group: string, members: readonly string[]): string[] =>

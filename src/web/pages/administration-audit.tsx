@@ -11,7 +11,7 @@ import { capitalized, formatCount, Time } from "../format.tsx";
 import { declaration, pagePath } from "../inventory/declaration.ts";
 import type { User } from "../administration/people.ts";
 import { readList } from "../inventory/read-list.ts";
-import { readName } from "../inventory/record.tsx";
+import { Person, readName } from "../inventory/record.tsx";
 import type { SetQuery } from "../page.tsx";
 import { type Answer, call } from "../request.ts";
 
@@ -132,7 +132,8 @@ function Words({ entry }: { entry: AuditEntry }) {
   );
   return (
     <>
-      <b>{who}</b> {did} {name !== null && <b>{name}</b>}
+      <b>{entry.actor === null ? who : <Person username={entry.actor} />}</b> {did}{" "}
+      {name !== null && <b>{name}</b>}
       {segment && found.value !== undefined && (
         <a href={href(pagePath(segment, subject!.id!))}>{found.value}</a>
       )}
