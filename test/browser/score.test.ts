@@ -123,9 +123,7 @@ browserTest("restores match, filter, order and residues from a link", async () =
     .filter((match) => findVerdict(match) === findVerdict(third))
     .toSorted((x, y) => y.z! - x.z!);
   const verdict = findVerdict(third).replaceAll(" ", "+");
-  await using opened = await openPage(
-    `/score/${id}?match=3&overall_verdict=${verdict}&order=-z&from=60&to=100`,
-  );
+  await using opened = await openPage(`/score/${id}?match=3&verdict=${verdict}&order=-z&from=60&to=100`);
   const { page } = opened;
   await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
   await seeText(page, `${alike.length} of 7`);
