@@ -1,6 +1,6 @@
 import type { Label, Line } from "./label.ts";
 import type { Area, Sheet } from "./sheet.ts";
-import { computeModuleSize, countModules, QUIET_ZONE, type Symbology } from "./symbol.ts";
+import { computeModuleSize, encode, QUIET_ZONE, type Symbology } from "./symbol.ts";
 
 /**
  * The places of the texts and the symbol on a label, the same for every kind of printer and for the preview. All lengths
@@ -16,6 +16,8 @@ export interface PlacedText extends Record<"x" | "y" | "size" | "width", number>
 export interface PlacedSymbol extends Record<"x" | "y" | "module" | "height", number> {
   symbol: Symbology;
   text: string;
+  /** Dark modules, in modules. */
+  runs: ReturnType<typeof encode>["runs"];
 }
 
 export interface Layout {
@@ -44,7 +46,7 @@ const GAP = 0.5;
 const LEAST_BARS = 4;
 
 const moduleSize = (label: Label, sheet: Sheet, symbol: Symbology, printer: Printer): number =>
-  printer.fitModule(computeModuleSize(sheet.label, symbol, countModules(label, symbol)));
+  printer.fitModule(computeModuleSize(sheet.label, symbol, encode(label, symbol).width));
 
 /** True if scanners can read the symbol of this label. */
 export const fitsLabel = (...[label, sheet, symbol, printer]: Parameters<typeof moduleSize>): boolean =>
@@ -55,21 +57,22 @@ export function layOut(label: Label, sheet: Sheet, symbol: Symbology, printer: P
   const { margin, measure } = printer;
   const { width, height } = sheet.label;
   const module = moduleSize(label, sheet, symbol, printer);
-  const size = module * countModules(label, symbol);
+  const { width: count, runs } = encode(label, symbol);
+  const size = module * count;
   const area = { x: margin, y: margin, width: width - 2 * margin, height: height - 2 * margin };
   if (symbol === "qr") {
     const quiet = module * QUIET_ZONE.qr;
     const left = Math.max(margin, quiet);
     const x = left + size + quiet;
     return {
-      symbol: { symbol, x: left, y: (height - size) / 2, module, height: module, text: label.address },
+      symbol: { symbol, x: left, y: (height - size) / 2, module, height: module, text: label.address, runs },
       texts: placeTexts(label.lines, { ...area, x, width: width - margin - x }, measure),
     };
   }
   const high = Math.max(area.height * 0.42, LEAST_BARS);
   const [x, y] = [Math.max(margin, (width - size) / 2), height - margin - high];
   return {
-    symbol: { symbol, x, y, module, height: high, text: label.bars },
+    symbol: { symbol, x, y, module, height: high, text: label.bars, runs },
     texts: placeTexts(label.lines, { ...area, height: area.height - high - GAP }, measure),
   };
 }

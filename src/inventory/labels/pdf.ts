@@ -2,7 +2,7 @@ import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type:
 import PDFDocument from "pdfkit";
 import type { Label } from "./label.ts";
 import { layOut, type Printer } from "./layout.ts";
-import { darkRuns, type Symbology } from "./symbol.ts";
+import type { Symbology } from "./symbol.ts";
 import { placeLabel, type Sheet } from "./sheet.ts";
 
 /** Labels as PDF: text in an embedded subset of one font, symbols as vector shapes. */
@@ -74,8 +74,8 @@ function draw(
   left: number,
   top: number,
 ): void {
-  const { module, height } = symbol;
-  for (const { x, y, width } of darkRuns(symbol)) {
+  const { module, height, runs } = symbol;
+  for (const { x, y, width } of runs) {
     const [right, down] = [left + symbol.x + x * module, top + symbol.y + y * module];
     document.rect(right * MM, down * MM, width * module * MM, height * MM);
   }

@@ -1,6 +1,6 @@
 import type { Label } from "./label.ts";
 import { layOut, type Printer } from "./layout.ts";
-import { darkRuns, type Symbology } from "./symbol.ts";
+import type { Symbology } from "./symbol.ts";
 import { placeLabel, type Sheet } from "./sheet.ts";
 
 /** Height of letters above the baseline, relative to the font size (DejaVu Sans). */
@@ -35,8 +35,8 @@ export function labelSvg(
 }
 
 function draw({ symbol, texts }: ReturnType<typeof layOut>): string {
-  const { module, height } = symbol;
-  const path = Array.from(darkRuns(symbol), ({ x, y, width }) => {
+  const { module, height, runs } = symbol;
+  const path = runs.map(({ x, y, width }) => {
     const corner = `M${rounded(symbol.x + x * module)} ${rounded(symbol.y + y * module)}`;
     return `${corner}h${rounded(width * module)}v${rounded(height)}h${rounded(-width * module)}z`;
   });

@@ -8,42 +8,43 @@ export type Symbology = "qr" | "code128";
 /** Modules of quiet zone on each side: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
 export const QUIET_ZONE = { qr: 4, code128: 10 } as const;
 
-/** Widths of bars and spaces in modules, starting with a bar. */
-const code128Widths = (text: string): readonly number[] => encodeSymbol({ bcid: "code128", text }).sbs!;
+/** A symbol in modules, without its quiet zones: its width, and the runs of dark modules in rows, or its bars. */
+interface Encoded {
+  width: number;
+  runs: readonly Record<"x" | "y" | "width", number>[];
+}
 
-/** Runs of dark modules, in modules: rows of a QR code, or bars. */
-export function* darkRuns({ symbol, text }: { symbol: Symbology; text: string }) {
-  if (symbol === "code128") {
-    let x = 0;
-    for (const [i, width] of code128Widths(text).entries()) {
-      if (i % 2 === 0) yield { x, y: 0, width };
-      x += width;
-    }
-    return;
-  }
+/** Known symbols: encoding one takes longer than printing the rest of a label. */
+const KNOWN = { qr: new WeakMap<Label, Encoded>(), code128: new WeakMap<Label, Encoded>() };
+
+/** The symbol of a label. */
+export function encode(label: Label, symbol: Symbology): Encoded {
+  const known = KNOWN[symbol].get(label);
+  if (known) return known;
+  const encoded = symbol === "qr" ? encodeQr(label.address) : encodeBars(label.bars);
+  KNOWN[symbol].set(label, encoded);
+  return encoded;
+}
+
+function encodeBars(text: string): Encoded {
+  let x = 0;
+  // Widths of bars and spaces, starting with a bar.
+  const widths = encodeSymbol({ bcid: "code128", text }).sbs!;
+  const places = widths.map((width) => ({ x: (x += width) - width, y: 0, width }));
+  return { width: x, runs: places.filter((_, i) => i % 2 === 0) };
+}
+
+function encodeQr(text: string): Encoded {
   const { size, dark } = qrMatrix(text);
+  const runs: { x: number; y: number; width: number }[] = [];
   for (let y = 0; y < size; y++)
     for (let x = 0; x < size; x++) {
       if (!dark(x, y)) continue;
       const from = x;
       while (x < size && dark(x, y)) x++;
-      yield { x: from, y, width: x - from };
+      runs.push({ x: from, y, width: x - from });
     }
-}
-
-/** Known widths of symbols: encoding one takes longer than printing the rest of a label. */
-const WIDTHS = { qr: new WeakMap<Label, number>(), code128: new WeakMap<Label, number>() };
-
-/** Width of the symbol of a label, in modules, without quiet zones. */
-export function countModules(label: Label, symbol: Symbology): number {
-  const known = WIDTHS[symbol].get(label);
-  if (known !== undefined) return known;
-  const width =
-    symbol === "qr"
-      ? qrMatrix(label.address).size
-      : code128Widths(label.bars).reduce((sum, each) => sum + each, 0);
-  WIDTHS[symbol].set(label, width);
-  return width;
+  return { width: size, runs };
 }
 
 /** Maximum module width in millimetres. */
