@@ -152,10 +152,10 @@ browserTest(
     await follow(page, "Used away");
     await seeText(page, "At most 50.");
     await press(page, "button", "Take out");
-    await seeText(page, "Put back");
+    await seeText(page, "3 changes waiting");
     await connection.set(true, page);
-    await page.goto(`${url}/inventory/offline`);
-    await seeText(page, "Everything has been sent.");
+    const seeAllSent = () => page.waitForFunction(() => !/changes? waiting/.test(document.body.innerText));
+    await seeAllSent();
     expect(await read()).toMatchObject({ amount: 50, taken_out: true });
     await write(other.page, "POST", `${address}put_back/`, {});
 
@@ -165,8 +165,7 @@ browserTest(
     await page.keyboard.press("Enter");
     await seeText(page, "1 change waiting");
     await connection.set(true, page);
-    await page.goto(`${url}/inventory/offline`);
-    await seeText(page, "Everything has been sent.");
+    await seeAllSent();
     expect(await read()).toMatchObject({ amount: 43 });
     expect(opened.faults).toEqual([]);
   },
