@@ -74,6 +74,7 @@ const CONFIRM = {
 
 /** Tools and resources of assistants (Model Context Protocol). Tools call the operations of this server. */
 export class Assistants {
+  /** Running calls by account. */
   readonly #running = new Map<number | null, number>();
   #offered: Promise<ReadonlyMap<string, Offered>> | undefined;
 
@@ -150,8 +151,12 @@ export class Assistants {
 
   /** Results of tools are data in JSON, and errors have the words of the operation. */
   async #answer(name: string, given: Values, caller: AssistantCaller, extra: Extra): Promise<CallToolResult> {
+    const running = this.#running.get(caller.user) ?? 0;
+    this.#running.set(caller.user, running + 1);
     try {
-      const structuredContent = await this.#callWithinLimits(name, given, caller, extra);
+      if (running >= MAX_CALLS)
+        throw new Problem("busy", `At most ${MAX_CALLS} calls run at the same time. Wait for one to end.`);
+      const structuredContent = await this.#call(name, given, caller, extra);
       const text = JSON.stringify(structuredContent);
       if (text.length <= MAX_ANSWER) return { structuredContent, content: [{ type: "text", text }] };
       throw new Problem(
@@ -164,20 +169,8 @@ export class Assistants {
       if (cause) this.options.log.problem("tool failed", { tool: name, cause });
       const { code, message } = problem;
       return { isError: true, content: [{ type: "text", text: JSON.stringify({ code, message }) }] };
-    }
-  }
-
-  async #callWithinLimits(name: string, given: Values, caller: AssistantCaller, extra: Extra) {
-    const running = this.#running.get(caller.user) ?? 0;
-    if (running >= MAX_CALLS)
-      throw new Problem("busy", `At most ${MAX_CALLS} calls run at the same time. Wait for one to end.`);
-    this.#running.set(caller.user, running + 1);
-    try {
-      return await this.#call(name, given, caller, extra);
     } finally {
-      const left = this.#running.get(caller.user)! - 1;
-      if (left > 0) this.#running.set(caller.user, left);
-      else this.#running.delete(caller.user);
+      this.#running.set(caller.user, this.#running.get(caller.user)! - 1);
     }
   }
 
