@@ -188,6 +188,8 @@ describe.skipIf(!hasPython)("the Python client (SKIPPED without Python, pip, req
   test.each([
     ["fetches pages as they are needed", "pages"],
     ["takes Python values, and changes records", "values"],
+    ["uses stock, makes aliquots, and undoes", "stock"],
+    ["warns if the server has another version", "version"],
     ["raises typed errors with the words of the server", "errors"],
     ["shows the token nowhere", "secrets"],
     ["returns lists of dicts without pandas", "plain"],
@@ -226,7 +228,9 @@ describe.skipIf(!hasPython)("the Python client (SKIPPED without Python, pip, req
   test("shows progress where it is asked for", async () => {
     const { code, stderr } = await run([python, join(CLIENTS, "python-client.py"), "progress"]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^Scanning P04637 \[.*100% finished\n$/s);
+    expect(stderr).toMatch(
+      /^Importing stocks\/consumables \[.* of 5000 rows\n.*Scanning P04637 \[.*100% finished\n$/s,
+    );
   });
 
   const mypy = Bun.which("mypy");
@@ -300,6 +304,7 @@ describe.skipIf(!hasNpm)("the npm package (SKIPPED without Node.js and npm)", ()
   test.each([
     ["fetches pages as they are needed", "pages"],
     ["changes records, and refuses old versions", "changes"],
+    ["uses stock, and makes aliquots", "stock"],
     ["throws typed errors with the words of the server", "errors"],
     ["shows the token nowhere", "secrets"],
   ])("%s", async (_, name) => {
@@ -366,6 +371,7 @@ describe.skipIf(!hasR)("the R package (SKIPPED without R, httr2 and jsonlite)", 
   test.each([
     ["fetches pages as they are needed", "pages"],
     ["changes records, and refuses old versions", "changes"],
+    ["uses stock, and makes aliquots", "stock"],
     ["signals typed conditions with the words of the server", "errors"],
     ["shows the token nowhere", "secrets"],
     ["has help pages with the fields of this version", "documented"],

@@ -1,18 +1,36 @@
 import createFetchClient, { type Client } from "openapi-fetch";
 import { ConnectionFailed, NotFound } from "./errors.ts";
-import { openRecordTypes, type RecordTypes } from "./generated.ts";
+import { openRecordTypes, type RecordTypes, VERSION } from "./generated.ts";
 import type { paths as AdministrationPaths } from "./administration.d.ts";
 import type { paths as InventoryPaths } from "./inventory.d.ts";
 import type { paths as ScoringPaths } from "./scoring.d.ts";
 import type { ProgressOption } from "./progress.ts";
-import { type MatchFilters, type Motifs, type Result, type ScoreOptions, Scoring } from "./scoring-client.ts";
+import {
+  type MatchFilters,
+  type Motifs,
+  type Protein,
+  type Result,
+  type ScoreOptions,
+  Scoring,
+} from "./scoring-client.ts";
 import { Sender } from "./send.ts";
 import { type Found, type RunningOut, Stock, type StockRecord } from "./stock.ts";
 
 export * from "./errors.ts";
 export type * from "./generated.ts";
+export { VERSION } from "./generated.ts";
 export type { ImportReport, ListOptions, Records, Reference } from "./records.ts";
-export type { Found, MatchFilters, Motifs, ProgressOption, Result, RunningOut, ScoreOptions, StockRecord };
+export type {
+  Found,
+  MatchFilters,
+  Motifs,
+  ProgressOption,
+  Protein,
+  Result,
+  RunningOut,
+  ScoreOptions,
+  StockRecord,
+};
 export type { Parameters, RequestOptions, Value } from "./send.ts";
 
 /** Options of a connection. */
@@ -34,8 +52,11 @@ export interface TypedClients {
 }
 
 /** A connection to a labd server: scoring, stock, and a member for each list of records. */
-export type Lab = Pick<Scoring, "score" | "scan" | "proteome" | "batch"> &
-  Pick<Stock, "find" | "consume" | "refill" | "thaw" | "takeOut" | "putBack" | "runningOut"> &
+export type Lab = Pick<Scoring, "score" | "scan" | "proteome" | "batch" | "proteins"> &
+  Pick<
+    Stock,
+    "find" | "search" | "consume" | "refill" | "aliquots" | "thaw" | "takeOut" | "putBack" | "runningOut"
+  > &
   Pick<Sender, "request" | "url"> &
   RecordTypes & { api: TypedClients };
 
@@ -53,7 +74,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     throw new TypeError(
       'Give the address of the server, such as { url: "http://server:8480" }, or set LABD_URL.',
     );
-  const sender = new Sender(url, options.token ?? process?.env.LABD_TOKEN ?? "", options.retries ?? 5);
+  const sender = new Sender(
+    url,
+    options.token ?? process?.env.LABD_TOKEN ?? "",
+    options.retries ?? 5,
+    options.progress,
+  );
   try {
     await sender.json("GET", "/api/v2/version/");
   } catch (error) {
@@ -62,7 +88,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       `There is no labd server at ${sender.url}. Give its address, such as http://server:8480.`,
     );
   }
-  const scoring = new Scoring(sender, options.progress);
+  await checkVersion(sender);
+  const scoring = new Scoring(sender);
   const stock = new Stock(sender);
   return {
     ...openRecordTypes(sender),
@@ -73,14 +100,29 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     scan: (...call) => scoring.scan(...call),
     proteome: (...call) => scoring.proteome(...call),
     batch: (...call) => scoring.batch(...call),
+    proteins: (...call) => scoring.proteins(...call),
     find: (...call) => stock.find(...call),
+    search: (...call) => stock.search(...call),
     consume: (...call) => stock.consume(...call),
     refill: (...call) => stock.refill(...call),
+    aliquots: (...call) => stock.aliquots(...call),
     thaw: (...call) => stock.thaw(...call),
     takeOut: (...call) => stock.takeOut(...call),
     putBack: (...call) => stock.putBack(...call),
     runningOut: () => stock.runningOut(),
   };
+}
+
+/** Warns if the server has another version, whose client is then at its /clients/. */
+async function checkVersion(sender: Sender): Promise<void> {
+  const { version } = await sender
+    .json<{ version?: string }>("GET", "/clients/")
+    .catch(() => ({ version: undefined }));
+  if (version === undefined || version === VERSION) return;
+  // oxlint-disable-next-line no-console -- a program has no other place for a warning.
+  console.warn(
+    `This is the client of labd ${VERSION}, and the server has ${version}: install the one at ${sender.url}/clients/.`,
+  );
 }
 
 function openTypedClients(sender: Sender): TypedClients {

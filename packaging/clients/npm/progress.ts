@@ -7,6 +7,10 @@ interface Terminal {
 }
 
 const WIDTH = 30;
+/** Milliseconds between two looks at work, at first and at most. @internal */
+export const FIRST_PAUSE = 50;
+/** @internal */
+export const LONGEST_PAUSE = 2000;
 
 /** Progress of long work. @internal */
 export class Progress {

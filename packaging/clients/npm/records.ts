@@ -1,3 +1,5 @@
+import { InvalidRequest, WorkFailed } from "./errors.ts";
+import { FIRST_PAUSE, LONGEST_PAUSE, Progress, type ProgressOption } from "./progress.ts";
 import { type Parameters, type Sender, toQuery } from "./send.ts";
 
 /** Facts about a list of records. @internal */
@@ -149,14 +151,47 @@ export class Records<Shown extends object, New extends object, Filters extends o
   /**
    * Imports a CSV, XLSX or ELN file, all rows or none; options as in docs/rest.md, "Import". It is never repeated by
    * itself after a lost connection.
+   * @throws InvalidRequest if rows are refused; its `body` is the report, with `errors`
    */
-  importFile(
+  async importFile(
     file: string | Blob | ArrayBuffer,
     options: Parameters & { dry_run?: boolean } = {},
+    progress?: ProgressOption,
   ): Promise<ImportReport> {
     const headers = { "Content-Type": typeof file === "string" ? "text/csv" : XLSX };
-    return this.#sender.json("POST", `${this.#address}import/`, { query: options, body: file, headers });
+    const query = { ...options, background: true };
+    let work = await this.#sender.json<ImportWork>("POST", `${this.#address}import/`, {
+      query,
+      body: file,
+      headers,
+    });
+    const bar = new Progress(`Importing ${this.#info.path}`, progress ?? this.#sender.progress);
+    for (let pause = FIRST_PAUSE; work.ended === null; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
+      const { rows, rows_checked: checked, rows_read: read } = work;
+      bar.at(
+        checked / Math.max(1, rows ?? 0),
+        rows === null ? `${read} rows read` : `${checked} of ${rows} rows`,
+      );
+      await new Promise((done) => setTimeout(done, pause));
+      work = await this.#sender.json<ImportWork>("GET", `/api/v2/imports/${work.id}/`);
+    }
+    bar.end(work.state);
+    const { state, message, report } = work;
+    if (state === "refused") throw new InvalidRequest(message ?? "", "invalid_request", 400, report);
+    if (state !== "finished") throw new WorkFailed(message ?? `The import is ${state}.`, state);
+    return report!;
   }
+}
+
+interface ImportWork {
+  id: string;
+  state: string;
+  ended: string | null;
+  rows: number | null;
+  rows_read: number;
+  rows_checked: number;
+  message: string | null;
+  report: ImportReport | null;
 }
 
 const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";

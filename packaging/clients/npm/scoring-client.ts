@@ -1,7 +1,7 @@
 import { NotFound, WorkFailed } from "./errors.ts";
 import type { Match } from "./generated.ts";
 import { MATCH_TYPES } from "./generated.ts";
-import { Progress, type ProgressOption } from "./progress.ts";
+import { FIRST_PAUSE, LONGEST_PAUSE, Progress, type ProgressOption } from "./progress.ts";
 import { type Sender, toTexts, type Value } from "./send.ts";
 
 /** A motif class by name, or a regular expression over residues; or several. */
@@ -31,6 +31,19 @@ export interface MatchFilters {
   /** A column; `-` before it reverses. */
   order?: string;
   [filter: string]: Value | undefined;
+}
+
+/** A protein of the corpus. */
+export interface Protein {
+  accession: string;
+  entryName: string | null;
+  name: string | null;
+  gene: string | null;
+  organism: string | null;
+  /** NCBI's taxon. */
+  taxon: number | null;
+  /** In residues. */
+  length: number;
 }
 
 interface Work {
@@ -93,8 +106,6 @@ const SEARCH: Kind = { path: "proteome/searches", table: "matches", page: "prote
 const BATCH: Kind = { path: "batches", table: "matches", page: "batch" };
 
 const STAGES = ["start", "homologs", "tree", "scores"];
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 2000;
 const EXPRESSION = /[.[\](){}|^$*+?]/;
 const SEQUENCE = /^(>[^]*|[A-Za-z*\s]{40,})$/;
 
@@ -130,12 +141,10 @@ function readCell(name: string, cell = ""): string | number | boolean | null {
 /** Scoring of motifs. */
 export class Scoring {
   readonly #sender: Sender;
-  readonly #progress: ProgressOption | undefined;
 
   /** @internal */
-  constructor(sender: Sender, progress?: ProgressOption) {
+  constructor(sender: Sender) {
     this.#sender = sender;
-    this.#progress = progress;
   }
 
   /**
@@ -181,6 +190,15 @@ export class Scoring {
     return this.#run(BATCH, request, `${given.length} proteins`, options);
   }
 
+  /** Proteins of the corpus by accession, entry name, gene, words of the name, and species. */
+  async proteins(query: string, limit = 10): Promise<Protein[]> {
+    return (
+      await this.#sender.json<{ results: Protein[] }>("GET", `${SCORING}proteins`, {
+        query: { query, limit },
+      })
+    ).results;
+  }
+
   /** Fields of a request: a text without special characters may name a class. */
   async #classify(motifs: Motifs): Promise<{ patterns?: string[]; motifClasses?: string[] }> {
     const patterns: string[] = [];
@@ -208,7 +226,7 @@ export class Scoring {
   async #run(kind: Kind, json: object, title: string, { progress }: ScoreOptions): Promise<Result> {
     const path = `${SCORING}${kind.path}`;
     let work = await this.#sender.json<Work>("POST", path, { json, isRepeatable: true });
-    const bar = new Progress(title, progress ?? this.#progress);
+    const bar = new Progress(title, progress ?? this.#sender.progress);
     for (let pause = FIRST_PAUSE; ["queued", "running", "waiting"].includes(work.state);) {
       bar.at(...describe(work));
       await new Promise((done) => setTimeout(done, pause));

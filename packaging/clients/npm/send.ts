@@ -1,3 +1,4 @@
+import type { ProgressOption } from "./progress.ts";
 import { ConnectionFailed, LabdError, readError } from "./errors.ts";
 
 /** A value of a parameter: days and times as Date, several values as alternatives, null for records without a value. */
@@ -46,12 +47,13 @@ export function toQuery(parameters: Parameters): URLSearchParams {
 /** One connection, with retries. The token is a private member, which nothing prints. @internal */
 export class Sender {
   readonly url: string;
+  readonly progress: ProgressOption | undefined;
   readonly #token: string;
   readonly #retries: number;
   /** Lets callers without an account cancel what they have started. */
   readonly #owner: string = crypto.randomUUID();
 
-  constructor(url: string, token: string, retries: number) {
+  constructor(url: string, token: string, retries: number, progress?: ProgressOption) {
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     if (!parsed || !/^https?:$/.test(parsed.protocol))
       throw new LabdError(`"${url}" is not an address of a server. Give one such as http://server:8480.`);
@@ -60,6 +62,7 @@ export class Sender {
     this.url = url.replace(/\/+$/, "");
     this.#token = token;
     this.#retries = retries;
+    this.progress = progress;
   }
 
   get hasToken(): boolean {

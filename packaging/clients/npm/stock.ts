@@ -104,6 +104,18 @@ export class Stock {
     return this.#use(code, "refill", { ...readAmount(amount), ...values });
   }
 
+  /** Makes `count` aliquots with `amount` each, in free slots of `location` (id). */
+  async aliquots(
+    code: string,
+    count: number,
+    amount?: number | string,
+    values: { location?: string } = {},
+  ): Promise<{ id: string; name: string }[]> {
+    const { segment, id } = await this.find(code);
+    const json = { count, ...(amount === undefined ? {} : readAmount(amount)), ...values };
+    return this.#sender.json("POST", `/api/v2/${segment}/${id}/aliquots/`, { json, isRepeatable: true });
+  }
+
   /** Counts a cycle of freezing and thawing. */
   thaw(code: string): Promise<StockRecord> {
     return this.#use(code, "thaw", {});
@@ -117,6 +129,18 @@ export class Stock {
   /** Notes that it is back, in another `location` (id) and `position` if they are given. */
   putBack(code: string, place: { location?: string; position?: string } = {}): Promise<StockRecord> {
     return this.#use(code, "put_back", place);
+  }
+
+  /** Records of all lists by name, barcode or words, at most `limit` of each list. */
+  async search(query: string, limit = 5): Promise<(Omit<Found, "segment"> & { list: string })[]> {
+    const { groups } = await this.#sender.json<{ groups: { list: string; results: Found[] }[] }>(
+      "GET",
+      "/api/v2/search/",
+      {
+        query: { q: query, limit },
+      },
+    );
+    return groups.flatMap(({ list, results }) => results.map((one) => ({ list, ...one })));
   }
 
   /** Stock that is empty, low, expired, or expiring within 30 days. */

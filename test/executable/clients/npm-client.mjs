@@ -41,6 +41,19 @@ const tests = {
     assert.equal((await lab.consumables.restore(b)).name, "B");
   },
 
+  /** Uses stock, and makes aliquots. */
+  async stock() {
+    const lab = await labd.connect();
+    const { id } = await lab.consumables.create({ name: "Ligase", amount: 1, unit: "ml", barcode: "JS-1" });
+    assert.equal((await lab.refill("JS-1", "500 µL", { lot: "L1" })).amount, 1.5);
+    assert.equal((await lab.aliquots("JS-1", 3, "100 µL")).length, 3);
+    assert.equal((await lab.thaw(id)).freeze_thaw_count, 1);
+    assert.equal((await lab.takeOut("JS-1", new Date(Date.now() + 3_600_000))).taken_out, true);
+    assert.equal((await lab.putBack("JS-1")).taken_out, false);
+    assert.equal((await lab.search("JS-1"))[0].id, id);
+    assert.equal((await lab.proteins("TP53"))[0].accession, "P04637");
+  },
+
   /** Errors are classes, with the words of the server and the fields. */
   async errors() {
     const lab = await labd.connect();
@@ -49,6 +62,10 @@ const tests = {
       assert.deepEqual(error.fields, { name: ["This field is required."] });
       return true;
     });
+    await assert.rejects(
+      lab.consumables.importFile("name,lot\n,a\n"),
+      /Row 2, name: This field is required\./,
+    );
     await assert.rejects(lab.score("TP53", "F[["), /character 3/);
     await assert.rejects(lab.consume("no such code", 1), labd.NotFound);
     await assert.rejects(labd.connect({ token: "wrong" }), labd.NotAuthenticated);
@@ -94,7 +111,9 @@ const tests = {
   async unrepeatable() {
     const lab = await labd.connect({ url: PROXY });
     await assert.rejects(lab.consumables.importFile("name,lot\nonce,once\n"), /may have been carried out/);
-    assert.equal(await (await labd.connect()).consumables.count({ lot: "once" }), 1);
+    const direct = await labd.connect();
+    while ((await direct.consumables.count({ lot: "once" })) === 0);
+    assert.equal(await direct.consumables.count({ lot: "once" }), 1);
   },
 
   /** Waits as long as a busy server asks for, and tries again; PROXY is busy at first. */

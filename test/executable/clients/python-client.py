@@ -79,6 +79,8 @@ def errors():
     assert wrong.request_id
     fields = caught(labd.InvalidRequest, lambda: lab.consumables.create(amount=1)).fields
     assert fields == {"name": ["This field is required."]}, fields
+    refused = caught(labd.InvalidRequest, lambda: lab.consumables.import_file([{"name": "", "lot": "a"}]))
+    assert str(refused) == "Row 2, name: This field is required." and refused.body["errors"][0]["row"] == 2, refused
     assert "character 3" in str(caught(labd.InvalidRequest, lambda: lab.score("TP53", "F[[")))
     caught(labd.InvalidRequest, lambda: lab.score("NOPE", "PP"))
     caught(labd.NotFound, lambda: lab.consumables.get("00000000-0000-4000-8000-000000000000"))
@@ -134,12 +136,46 @@ def unrepeatable():
         raise AssertionError("no error")
     except labd.ConnectionFailed as error:
         assert "may have been carried out" in str(error), error
-    assert labd.connect().consumables.count(lot="unrepeatable") == 1
+    direct = labd.connect()
+    while direct.consumables.count(lot="unrepeatable") == 0:
+        pass
+    assert direct.consumables.count(lot="unrepeatable") == 1
+
+
+def stock():
+    """Uses stock, makes aliquots, and undoes."""
+    lab = labd.connect()
+    made = lab.consumables.create(name="Ligase", amount=1, unit="ml", barcode="PY-1")
+    assert lab.refill("PY-1", "500 µL", lot="L1")["amount"] == 1.5
+    aliquots = lab.aliquots("PY-1", 3, "100 µL")
+    assert len(aliquots) == 3 and round(lab.consumables.get(made["id"])["amount"], 9) == 1.2
+    assert lab.consume(made, 0.2, dry_run=True)["dry_run"] is True
+    assert lab.thaw("PY-1")["freeze_thaw_count"] == 1
+    assert lab.take_out(made)["taken_out"] is True and lab.put_back(made)["taken_out"] is False
+    lab.undo(lab.batches(limit=1)["id"].iloc[0])
+    assert lab.consumables.get(made, fields=["taken_out"])["taken_out"] is True
+    assert lab.search("PY-1")["id"].tolist() == [made["id"]]
+    lab.consumables.create(name="Ligase", barcode="PY-1")
+    try:
+        lab.consume("PY-1", 1)
+        raise AssertionError("no error")
+    except labd.AmbiguousCode as error:
+        assert made["id"] in str(error)
+
+
+def version():
+    """Warns if the server has another version."""
+    labd._client.VERSION = "0.1.0"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labd.connect()
+    assert any("client of labd 0.1.0" in str(one.message) for one in caught), caught
 
 
 def progress():
     """Progress is shown on standard error where it is asked for."""
     lab = labd.connect(progress=True)
+    lab.consumables.import_file([{"name": f"Slide {n}"} for n in range(5000)])
     lab.scan("P04637")
     labd.connect().scan("P04637")
 

@@ -107,7 +107,7 @@ def check_version(http: Http) -> None:
         served = http.json("GET", "/clients/")["version"]
     except (LabdError, KeyError, TypeError):
         return
-    if served.split("+")[0] != VERSION.split("+")[0]:
+    if served != VERSION:
         warnings.warn(
             f"This is the client of labd {VERSION}, and the server has {served}: install the one at {http.url}/clients/.",
             stacklevel=3,

@@ -7,6 +7,8 @@ import time
 from typing import Optional
 
 WIDTH = 30
+#: Seconds between two looks at work, at first and at most.
+POLL = (0.05, 2.0)
 #: Shorter work shows nothing.
 SILENT_SECONDS = 0.5
 

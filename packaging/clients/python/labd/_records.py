@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, ClassVar, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
+from ._errors import InvalidRequest, WorkFailed
 from ._frames import csv_bytes, load_pandas, plain_record, table
 from ._http import Http
-from ._progress import Progress
+from ._progress import POLL, Progress
 from ._query import filters_to_params, id_of, to_body
 
 PAGE = 1000
@@ -195,6 +197,11 @@ class Records:
         -------
         dict
             ``rows``, ``created``, ``updated``, ``unchanged``, ``errors`` and more.
+
+        Raises
+        ------
+        InvalidRequest
+            If rows are refused; ``error.body["errors"]`` lists them.
         """
         data = open(file, "rb").read() if isinstance(file, (str, os.PathLike)) else csv_bytes(file)
         kind = "text/csv"
@@ -203,16 +210,38 @@ class Records:
         params = filters_to_params(options)
         if dry_run:
             params["dry_run"] = ["1"]
-        with Progress(f"Importing {self.path}", self._progress) as progress:
-            progress.at(0, f"{len(data)} bytes")
-            return self._http.json(
-                "POST",
-                f"{self._address}import/",
-                params=params,
-                data=data,
-                headers={"Content-Type": kind},
-                is_repeatable=True if dry_run else None,
-            )
+        accepted = self._http.json(
+            "POST",
+            f"{self._address}import/",
+            params={**params, "background": ["1"]},
+            data=data,
+            headers={"Content-Type": kind},
+            is_repeatable=True if dry_run else None,
+        )
+        return self._finish_import(accepted)
+
+    def _finish_import(self, work: Dict[str, Any]) -> Dict[str, Any]:
+        """Waits for the end of an import, and returns its report. An interrupt cancels it."""
+        address = f"{API}imports/{work['id']}/"
+        pause, longest = POLL
+        try:
+            with Progress(f"Importing {self.path}", self._progress) as progress:
+                while work["ended"] is None:
+                    rows, checked = work["rows"], work["rows_checked"]
+                    text = f"{work['rows_read']} rows read" if rows is None else f"{checked} of {rows} rows"
+                    progress.at(checked / max(1, rows or 0), text)
+                    time.sleep(pause)
+                    pause = min(pause * 1.3, longest)
+                    work = self._http.json("GET", address)
+                progress.at(1, work["state"])
+        except KeyboardInterrupt:
+            self._http.request("DELETE", address)
+            raise
+        if work["state"] == "refused":
+            raise InvalidRequest(work["message"], "invalid_request", 400, work["report"])
+        if work["state"] != "finished":
+            raise WorkFailed(work["message"] or f"The import is {work['state']}.", work["state"])
+        return work["report"]
 
     def save(self, file: Union[str, "os.PathLike[str]"], format: str = "xlsx", **filters: Any) -> None:
         """Writes the matching records to a file: ``csv``, ``xlsx``, ``json`` or ``eln`` (an archive)."""

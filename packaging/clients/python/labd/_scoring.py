@@ -10,12 +10,10 @@ from urllib.parse import quote
 from ._errors import LabdError, NotFound, WorkFailed
 from ._frames import load_pandas, table
 from ._http import Http
-from ._progress import Progress
+from ._progress import POLL, Progress
 from ._results import SCORING, BatchResult, ProteomeSearch, Scan, Score
 
 Motifs = Union[str, Iterable[str]]
-#: Seconds between two looks at work, at first and at most.
-POLL = (0.1, 2.0)
 STAGES = ("start", "homologs", "tree", "scores")
 SEQUENCE = re.compile(r"^(>.*|[A-Za-z*\s]{40,})$", re.DOTALL)
 EXPRESSION = re.compile(r"[.\[\](){}|^$*+?]")

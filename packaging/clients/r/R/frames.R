@@ -77,3 +77,24 @@
     end = function() if (is_live) cat("\n", file = stderr())
   )
 }
+
+# Waits for the end of work at an address, and returns it. An interrupt cancels it.
+.await <- function(lab, address, work, progress, describe) {
+  is_running <- TRUE
+  on.exit(if (is_running) try(.request(lab, "DELETE", address), silent = TRUE))
+  pause <- 0.05
+  while (work$state %in% c("queued", "running", "waiting", "reading", "writing")) {
+    do.call(progress$at, describe(work))
+    Sys.sleep(pause)
+    pause <- min(pause * 1.3, 2)
+    work <- tryCatch(.json(lab, "GET", address), labd_error = function(error) {
+      # The work goes on without the connection.
+      is_running <<- inherits(error, "labd_interrupted")
+      stop(error)
+    })
+  }
+  is_running <- FALSE
+  progress$at(1, work$state)
+  progress$end()
+  work
+}

@@ -48,7 +48,16 @@ labd_connect <- function(url = Sys.getenv("LABD_URL"), token = Sys.getenv("LABD_
       .fail("connection_failed", sprintf("There is no labd server at %s. Give its address, such as http://server:8480.", url))
     }
   )
+  .check_version(lab)
   lab
+}
+
+# Warns if the server has another version, whose client is then at its /clients/.
+.check_version <- function(lab) {
+  served <- tryCatch(.json(lab, "GET", "/clients/")$version, labd_error = function(error) NULL)
+  if (is.null(served) || served == .labd_version) return(invisible())
+  text <- "This is the client of labd %s, and the server has %s: install the one at %s/clients/."
+  warning(sprintf(text, .labd_version, served, lab$url), call. = FALSE)
 }
 
 #' @export
@@ -170,6 +179,8 @@ labd_request <- function(lab, method, path, query = list(), json = NULL, idempot
 # The reason of a failed connection, and whether the request may have arrived.
 .explain <- function(error) {
   text <- paste(c(conditionMessage(error), if (!is.null(error$parent)) conditionMessage(error$parent)), collapse = " ")
+  # curl ends a request so if it is interrupted.
+  if (grepl("aborted by an application callback|Operation was aborted", text)) .fail("interrupted", "The request was interrupted.")
   never <- c(
     "resolve host" = "the name of the server is unknown", "connect to server" = "connection refused",
     "Connection refused" = "connection refused", "Failed to connect" = "connection refused",

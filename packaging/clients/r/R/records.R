@@ -158,7 +158,8 @@ labd_restore <- function(lab, list, record) {
 #' @param file Path of a CSV, XLSX or ELN file, or a data frame.
 #' @param dry_run TRUE checks only.
 #' @param ... `match` ("name" or "barcode" changes existing records), `partial`, `mapping`, `dates`, `unit`.
-#' @return A list with `rows`, `created`, `updated`, `unchanged`, `errors` and more.
+#' @return A list with `rows`, `created`, `updated`, `unchanged`, `errors` and more. If rows are refused, the condition
+#'   `labd_invalid_request` has it as `report`.
 #' @examples
 #' lab <- labd_connect("http://127.0.0.1:8480", token = Sys.getenv("LABD_TOKEN"))
 #' labd_import(lab, "consumables", data.frame(name = "Tris", amount = "500 ml"), dry_run = TRUE)$created
@@ -173,9 +174,20 @@ labd_import <- function(lab, list, file, dry_run = FALSE, ...) {
   body <- readBin(file, "raw", file.size(file))
   is_archive <- length(body) > 1 && identical(body[1:2], charToRaw("PK"))
   type <- if (is_archive) "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" else "text/csv"
+  work <- .json(lab, "POST", paste0(.list_path(list), "import/"), query = c(.dry(dry_run), base::list(background = TRUE, ...)),
+    body = body, type = type, repeatable = if (dry_run) TRUE else NULL)
+  .finish_import(lab, work, list)
+}
+
+# Waits for the end of an import, and returns its report. An interrupt cancels it.
+.finish_import <- function(lab, work, list) {
+  address <- paste0("/api/v2/imports/", work$id, "/")
   progress <- .progress(lab, paste("Importing", list))
-  progress$at(0, paste(length(body), "bytes"))
-  on.exit(progress$end(), add = TRUE)
-  .json(lab, "POST", paste0(.list_path(list), "import/"), query = c(.dry(dry_run), base::list(...)), body = body, type = type,
-    repeatable = if (dry_run) TRUE else NULL)
+  work <- .await(lab, address, work, progress, function(work) {
+    rows <- c(work$rows, 0)[1]
+    list(work$rows_checked / max(1, rows), sprintf("%d of %d rows", work$rows_checked, rows))
+  })
+  if (work$state == "refused") .fail("invalid_request", work$message, status = 400, report = work$report)
+  if (work$state != "finished") .fail("work_failed", c(work$message, sprintf("The import is %s.", work$state))[1], code = work$state)
+  work$report
 }

@@ -176,18 +176,7 @@ print.labd_result <- function(x, ...) {
   work <- .json(lab, "POST", path, json = json, repeatable = TRUE)
   address <- paste0(path, "/", work$id)
   progress <- .progress(lab, title, shown)
-  pause <- 0.1
-  withCallingHandlers(
-    while (work$state %in% c("queued", "running", "waiting")) {
-      do.call(progress$at, .describe(work))
-      Sys.sleep(pause)
-      pause <- min(pause * 1.3, 2)
-      work <- .json(lab, "GET", address)
-    },
-    interrupt = function(condition) try(.request(lab, "DELETE", address), silent = TRUE)
-  )
-  progress$at(1, work$state)
-  progress$end()
+  work <- .await(lab, address, work, progress, .describe)
   if (work$state != "finished") {
     reason <- c(work$failure, work$message, sprintf("The work is %s.", work$state))[1]
     .fail("work_failed", reason, code = work$state)

@@ -23,7 +23,7 @@ labd_find <- function(lab, code) {
 #' Use stock
 #'
 #' `labd_consume` takes an amount out of a consumable or specimen, `labd_refill` adds one; `labd_thaw` counts a cycle of freezing
-#' and thawing; `labd_take_out` notes that you have it, and `labd_put_back` that it is back. Repeated after a lost connection,
+#' and thawing; `labd_aliquots` makes aliquots in free slots of `location`; `labd_take_out` notes that you have it, and `labd_put_back` that it is back. Repeated after a lost connection,
 #' a change counts once.
 #'
 #' @param lab A connection of `labd_connect`.
@@ -31,9 +31,10 @@ labd_find <- function(lab, code) {
 #' @param amount A number in the unit of the record, or with another unit of the same kind: "20 uL".
 #' @param dry_run TRUE returns the preview of the change.
 #' @param ... `lot`, `received` and `expiry` (days), which are set if they are given.
+#' @param count Number of aliquots with `amount` each.
 #' @param due_back When it is due back (POSIXct); in 24 hours by default.
 #' @param location,position Another location (id) and position, such as "B8".
-#' @return The record as a list, with `amount` left in `unit__name`.
+#' @return The record as a list, with `amount` left in `unit__name`; aliquots as a data frame.
 #' @examples
 #' lab <- labd_connect("http://127.0.0.1:8480", token = Sys.getenv("LABD_TOKEN"))
 #' left <- labd_consume(lab, barcode = "CO0000115", amount = "20 uL")
@@ -50,6 +51,15 @@ labd_consume <- function(lab, barcode, amount, dry_run = FALSE) {
 #' @export
 labd_refill <- function(lab, barcode, amount, ..., dry_run = FALSE) {
   .use(lab, barcode, "refill", c(.amount(amount), lapply(list(...), .json_value)), dry_run)
+}
+
+#' @rdname labd_stock
+#' @export
+labd_aliquots <- function(lab, barcode, count, amount, location = NULL) {
+  found <- labd_find(lab, .id(barcode))
+  json <- c(list(count = count), .amount(amount), if (!is.null(location)) list(location = .id(location)))
+  path <- sprintf("/api/v2/%s/%s/aliquots/", found$segment, found$id)
+  .frame(.json(lab, "POST", path, json = json, repeatable = TRUE), .labd_lists[[basename(found$segment)]]$types)
 }
 
 #' @rdname labd_stock
