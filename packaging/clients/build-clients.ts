@@ -2,6 +2,7 @@
  * The clients that the server offers at `/clients/`: archives of a Python wheel, an R package and an npm package, made
  * from the OpenAPI document. Equal sources give equal bytes.
  */
+import { join } from "node:path";
 import { $ } from "bun";
 import { DOCUMENT_PARTS } from "../../src/app/tags.ts";
 import { selectPart } from "../../src/platform/openapi-part.ts";
@@ -12,9 +13,11 @@ import { makeNpmPackage } from "./npm.ts";
 import { makeWheel } from "./python.ts";
 import { makeRPackage } from "./r.ts";
 
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
 /** @param folder for what is bundled @returns the archives as one ZIP file, which the executable embeds */
 export async function buildClients(version: string, folder: string): Promise<Uint8Array> {
-  const whole: OpenApi = await $`${process.execPath} src/main.ts openapi`.quiet().json();
+  const whole: OpenApi = await $`${process.execPath} ${MAIN} openapi`.quiet().json();
   const documents = Object.fromEntries(
     Object.entries(DOCUMENT_PARTS).map(([name, part]) => [name, selectPart(whole, part)]),
   );

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { buildClients } from "../../packaging/clients/build-clients.ts";
+import { readZip, unzip } from "../../src/platform/zip-file.ts";
 import { busyProxy, cuttingProxy } from "./cutting-proxy.ts";
 import { waitFor } from "../wait.ts";
 import { labd, scratch, serve, type Server } from "./labd.ts";
@@ -138,6 +140,19 @@ describe("/clients/", () => {
         expect(html).toContain(sha256);
       }
     }
+  });
+
+  test("the same sources give the same bytes", async () => {
+    const folder = join(import.meta.dir, "../../dist/clients-again");
+    const members = readZip(await buildClients(served.version, folder));
+    rmSync(folder, { recursive: true });
+    const again = await Promise.all(
+      members.map(async (member) => [
+        member.name,
+        new Bun.CryptoHasher("sha256").update(await unzip(member)).digest("hex"),
+      ]),
+    );
+    expect(again).toEqual(served.results.map(({ name, sha256 }) => [name, sha256]));
   });
 
   test("labd clients writes the same files", async () => {
