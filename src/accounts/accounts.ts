@@ -416,6 +416,18 @@ export class Accounts {
     return actor;
   }
 
+  /** Those who used a session or a token last, the latest first. */
+  recentActors(maximum: number): Actor[] {
+    const rows = this.database
+      .query(
+        `SELECT u.rid FROM user_account AS u JOIN (
+           SELECT user_rid, last_used FROM session UNION ALL SELECT user_rid, last_used FROM api_token WHERE revoked IS NULL
+         ) AS used ON used.user_rid = u.rid WHERE u.is_active GROUP BY u.rid ORDER BY max(used.last_used) DESC LIMIT ?`,
+      )
+      .all(maximum) as { rid: number }[];
+    return rows.map(({ rid }) => this.readActor(rid));
+  }
+
   /** An account as an actor, with its present groups and rights. */
   readActor(user: number): Actor {
     const row = this.database

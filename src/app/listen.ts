@@ -17,6 +17,8 @@ import { type App, open } from "./open.ts";
 import { toEnvironment } from "./options.ts";
 import { findInvalidSettings } from "./setting-mistakes.ts";
 
+/** People whose first searches are prepared after a start. */
+const SEARCHERS = 20;
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE_SECONDS = 30;
 /** Milliseconds between checks of the certificate files for changes. */
@@ -48,7 +50,7 @@ export async function listen(
   const service = await open(config);
   fillReserve(config.data_dir);
   const socket = await listenFor(service, config, otherPort ? 100 : 1);
-  void prepareSearch(service.database, systemClock);
+  void prepareSearch(service.database, systemClock, service.accounts.recentActors(SEARCHERS));
   const reload = (): void => reloadCertificate(socket, service, config);
   const audit = auditRun(service, config);
   const committed = noteCommitted(service.database, systemClock.now);

@@ -123,6 +123,24 @@ describe("tokens", () => {
     expect([changes() - before, used()]).toEqual([1, start + MINUTE]);
   });
 
+  test("tells who used a session or a token last", async () => {
+    const { accounts, clock } = openAccounts();
+    const use = async (name: string) => {
+      clock.at += MINUTE;
+      await identifyCaller(accounts, tokenHeader(accounts.addToken(name, "script")));
+    };
+    const recent = (maximum: number) => accounts.recentActors(maximum).map(({ username }) => username);
+    const lee = await accounts.addUser({ username: "lee" });
+    for (const username of ["kim", "ana", "bob"]) await accounts.addUser({ username });
+    for (const username of ["lee", "kim", "ana", "kim"]) await use(username);
+    expect([recent(2), recent(9)]).toEqual([
+      ["kim", "ana"],
+      ["kim", "ana", "lee"],
+    ]);
+    accounts.setActive(lee, false);
+    expect(recent(9)).toEqual(["kim", "ana"]);
+  });
+
   test("tokens are listed and revoked by their prefix", async () => {
     const { accounts, clock } = openAccounts();
     const user = await accounts.addUser({ username: "kim" });

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Type } from "typebox";
 import type { Actor } from "../../platform/actor.ts";
 import { KINDS } from "../model/field.ts";
@@ -109,22 +110,32 @@ export const searchAllOperation = () =>
     },
   });
 
+/** A search whose statements other searches use. */
+const PREPARED = "sam";
 /** An administrator, whose searches need the row sets of all other callers, too. */
 const ANYONE: Actor = { user: 0, username: "", superuser: true, groups: [], primaryGroup: 0 };
 
-/** Reads the row sets of first searches, in other processes. */
-export async function prepareSearch(database: Database, clock: Clock): Promise<void> {
+/**
+ * Reads the row sets of first searches, in other processes, and prepares their statements, list by list between requests.
+ * @param actors callers whose first searches are prepared, too
+ */
+export async function prepareSearch(
+  database: Database,
+  clock: Clock,
+  actors: readonly Actor[] = [],
+): Promise<void> {
+  const { search } = openStore(database, clock);
   const makeCondition: SearchRequest["makeCondition"] = (resource) =>
     parseDeletedFilter(resource, new URLSearchParams());
-  const request = {
-    typed: "",
-    actor: ANYONE,
-    resources: SEARCHED_SIGNED_IN,
-    makeCondition,
-    results: DEFAULT_LIMIT,
-  };
+  const request = { typed: PREPARED, makeCondition, results: DEFAULT_LIMIT };
   try {
-    await Promise.all(openStore(database, clock).search.loading(request));
+    for (const actor of [ANYONE, ...actors]) {
+      await Promise.all(search.loading({ ...request, actor, resources: SEARCHED_SIGNED_IN }));
+      for (const resource of SEARCHED_SIGNED_IN) {
+        await setImmediate();
+        search.find({ ...request, actor, resources: [resource] });
+      }
+    }
   } catch {
     // The first search reads the row sets, or reports a damaged database.
   }
