@@ -212,7 +212,8 @@ export async function buildDebianPackage(
   );
   await $`find ${root} -type d -exec chmod 0755 {} +`.quiet();
   const path = join(out, `labd_${version}_${architecture}.deb`);
-  await $`dpkg-deb -Zzstd --root-owner-group --build ${root} ${path}`.quiet();
+  // What several threads write depends on their number.
+  await $`dpkg-deb -Zxz -z1 --threads-max=1 --root-owner-group --build ${root} ${path}`.quiet();
   rmSync(root, { recursive: true });
   if (Bun.which("lintian")) {
     const said = await $`lintian --fail-on error ${path}`.quiet().nothrow();

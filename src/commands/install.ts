@@ -119,7 +119,7 @@ export function refusePackaged(unit = ""): void {
   );
 }
 
-export function requireRoot(): void {
+function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Problem(
       "forbidden",
@@ -150,7 +150,7 @@ async function installLive(call: Call, target: Target): Promise<void> {
   const { executable, settings, data, unit } = target.layout;
   await writeFiles(call, target, () => addAccount(data));
   const commands = startCommands(call, unit);
-  if (isSystemdRunning()) commands.forEach(run);
+  if (isSystemdRunning()) commands.forEach((command) => run(command));
   else
     await call.print(
       `systemd is not running here. Once it is:\n${commands.map((words) => `  ${words.join(" ")}\n`).join("")}`,
@@ -241,11 +241,15 @@ function readUserIds(account: string): { user: number; group: number } | undefin
   return line ? { user: Number(line[1]), group: Number(line[2]) } : undefined;
 }
 
-/** @throws Problem internal with the output of the command */
-function run(command: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+/** @param timeout milliseconds @throws Problem internal with the output of the command */
+export function run(command: string[], timeout = 0): void {
+  const { exitCode, signalCode, stderr } = Bun.spawnSync(command, {
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout,
+  });
   if (exitCode === 0) return;
-  throw new Problem("internal", `${command.join(" ")} ended with ${exitCode}.`, {
+  throw new Problem("internal", `${command.join(" ")} ended with ${signalCode ?? exitCode}.`, {
     cause: stderr.toString().trim(),
   });
 }

@@ -4,7 +4,6 @@ import {
   constants,
   copyFileSync,
   existsSync,
-  linkSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -15,7 +14,9 @@ import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { toEnvironment } from "../app/options.ts";
 import { type Config, flagName, resolveConfig } from "../config.ts";
 import { copyDatabase } from "../operations/backup/make-backup.ts";
+import { linkOrCopy } from "../operations/backup/restore-backup.ts";
 import { fileHash, renameDurably } from "../platform/durable-file.ts";
+import { findCause } from "../platform/log.ts";
 import { verifySignature } from "../platform/minisign.ts";
 import { createDirectory, createFile } from "../platform/owned-file.ts";
 import { selfCommand } from "../platform/self-command.ts";
@@ -25,7 +26,7 @@ import { compareVersions, RELEASE_KEY, VERSION } from "../version.ts";
 import { backup, findBackups } from "./backup.ts";
 import { ALL_SETTINGS, type Call, type Command } from "./command.ts";
 import { layout } from "./install-layout.ts";
-import { isSystemdRunning, refusePackaged } from "./install.ts";
+import { isSystemdRunning, refusePackaged, run } from "./install.ts";
 import { restore } from "./restore.ts";
 import { runCommand } from "./run-command.ts";
 import { askReadiness } from "./with-inventory.ts";
@@ -43,7 +44,6 @@ export const upgrade: Command = {
   summary: "Replace this executable with a newer, signed release; go back if the service does not get ready.",
   operands: "[FILE]",
   flags: {
-    "--signature FILE": "Signature that minisign made; FILE.minisig by default.",
     "--key KEY": "Public key of minisign; by default the one that this executable was built with.",
     "--wait 1-86400": `Seconds in which the restarted service must become ready; ${WAIT} by default.`,
     "--undo":
@@ -53,7 +53,7 @@ export const upgrade: Command = {
   settings: ALL_SETTINGS,
   example:
     "sudo labd upgrade ./labd-linux-x64\n" +
-    "FILE is tried on a copy of the database first. The former executable stays as labd.former.",
+    "The signature is FILE.minisig. FILE is tried on a copy of the database first. The former executable stays as labd.former.",
   async run(call) {
     const target = findTarget(call);
     if (call.has("--finish")) return locked(target, () => finish(call, target));
@@ -92,7 +92,7 @@ function findTarget(call: Call): Target {
   const isInstalled = path === installed.executable && isSystemdRunning();
   if (isInstalled) refusePackaged();
   const { flags, environment, file: named } = call.sources();
-  const isService = isInstalled && systemctl(["is-enabled", UNIT]) === undefined;
+  const isService = isInstalled && Bun.spawnSync(["systemctl", "is-enabled", UNIT]).exitCode === 0;
   const file = named ?? environment.LABD_CONFIG ?? (isService ? installed.settings : undefined);
   const given = Object.entries(flags).map(([name, value]) => `${flagName(name as keyof Config)}=${value}`);
   return {
@@ -125,7 +125,7 @@ async function prepare(call: Call, target: Target, file: string): Promise<void> 
   const { next, config, settings } = target;
   const key = call.value("--key") ?? RELEASE_KEY;
   if (key === "") throw new Problem("usage", "Name the public key of the releases: --key RW…");
-  const signature = call.value("--signature") ?? `${file}.minisig`;
+  const signature = `${file}.minisig`;
   const signed = readFileSync(signature, "utf8");
   rmSync(next, { force: true });
   copyFileSync(file, next);
@@ -219,32 +219,30 @@ async function finish(call: Call, target: Target): Promise<void> {
       return call.print(
         `replaced ${path}\nRestart labd: a running server goes on with the former version. If the new one does not get ready, stop it and run ${former} upgrade --undo.\n`,
       );
-    const failure = writeUnit(target) ?? (await restart(call, target));
-    if (failure === undefined) return call.print(`ready    ${path}; labd upgrade --undo goes back\n`);
-    why = failure;
+    try {
+      await restart(call, target);
+      return await call.print(`ready    ${path}; labd upgrade --undo goes back\n`);
+    } catch (error) {
+      const problem = Problem.from(error);
+      why = [problem.message, findCause(problem)].filter(Boolean).join(" ");
+    }
   }
-  call.warn(`The new version is not ready: ${why}. The former one is put back.`);
+  call.warn(`The new version is not ready: ${why} The former one is put back.`);
   await goBack(call, target);
   throw new Problem(
     "bad_release",
-    `labd ${VERSION} is in place again. The new version was not ready: ${why}.`,
+    `labd ${VERSION} is in place again. The new version was not ready: ${why}`,
   );
 }
 
 /** Puts the former executable in place, and a database that it can open. It was started from there, or is its copy. */
 async function goBack(call: Call, target: Target): Promise<void> {
   const { path, former, isService } = target;
-  if (isService) requireDone(systemctl(["stop", UNIT]));
+  if (isService) run(["systemctl", "stop", UNIT]);
   await restoreDatabase(call, target);
   replace(former, path);
-  requireDone(writeUnit(target));
-  if (isService) requireDone(await restart(call, target));
+  if (isService) await restart(call, target);
   await call.print(`put back ${path}: labd ${VERSION}${isService ? ", which is ready" : ""}\n`);
-}
-
-function requireDone(failure: string | undefined): void {
-  if (failure !== undefined)
-    throw new Problem("bad_release", `Going back failed: ${failure}. See journalctl -u labd.`);
 }
 
 /** Restores the newest backup from before migrations that this version does not know. */
@@ -265,44 +263,23 @@ async function restoreDatabase(call: Call, { config }: Target): Promise<void> {
 function replace(from: string, to: string): void {
   const written = `${to}.new`;
   rmSync(written, { force: true });
-  try {
-    linkSync(from, written);
-  } catch {
-    // The file system has no hard links.
-    copyFileSync(from, written);
-    chmodSync(written, 0o755);
-  }
+  linkOrCopy(from, written);
+  chmodSync(written, 0o755);
   renameDurably(written, to);
 }
 
-/** Writes the unit of the executable in place. @returns why it failed */
-function writeUnit({ path, prefix, isService }: Target): string | undefined {
-  return isService ? runTool([path, "install", "--systemd", "--no-start", "--prefix", prefix]) : undefined;
-}
-
-/** @returns why the service is not ready in time */
-async function restart(call: Call, { config }: Target): Promise<string | undefined> {
-  const wait = 1000 * (call.number("--wait") ?? WAIT);
-  const deadline = Date.now() + wait;
-  let why = systemctl(["restart", UNIT], wait);
-  while (why === undefined) {
-    const { isReady, reasons } = await askReadiness(config).catch((error: Error) => ({
+/** Starts what is in place, with its unit. @throws Problem if it is not ready in time */
+async function restart(call: Call, { path, prefix, config }: Target): Promise<void> {
+  const deadline = Date.now() + 1000 * (call.number("--wait") ?? WAIT);
+  run([path, "install", "--systemd", "--no-start", "--prefix", prefix]);
+  run(["systemctl", "restart", UNIT], Math.max(1, deadline - Date.now()));
+  for (;;) {
+    const { isReady, reasons } = await askReadiness(config).catch(({ message }: Error) => ({
       isReady: false,
-      reasons: [error.message],
+      reasons: [message],
     }));
-    if (isReady) return undefined;
-    if (Date.now() > deadline) why = reasons.join(" ");
+    if (isReady) return;
+    if (Date.now() > deadline) throw new Problem("bad_release", reasons.join(" "));
     await Bun.sleep(READY_INTERVAL);
   }
-  return why;
-}
-
-const systemctl = (words: string[], timeout?: number): string | undefined =>
-  runTool(["systemctl", ...words], timeout);
-
-/** @param timeout milliseconds @returns why it failed */
-function runTool(words: string[], timeout?: number): string | undefined {
-  const { exitCode, signalCode, stderr } = Bun.spawnSync(words, timeout === undefined ? {} : { timeout });
-  const why = `${words.join(" ")} ended with ${signalCode ?? exitCode}: ${stderr.toString().trim()}`;
-  return exitCode === 0 ? undefined : why.replace(/[:.]+ *$/, "");
 }

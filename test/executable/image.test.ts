@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileHash } from "../../src/platform/durable-file.ts";
 import { buildImage } from "../../packaging/image.ts";
 import { LABD, scratch } from "./labd.ts";
 import { canRun, openPodman, type Podman } from "./podman.ts";
+import { freePort } from "../farm/redis-server.ts";
 import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(300_000);
@@ -81,14 +81,6 @@ function readQuadlet(): { sections: string[]; flags: string[]; image: string | u
     flags: pairs.filter(([key]) => key !== "Image").flatMap(([key, value]) => FLAGS[key](value)),
   };
 }
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-};
 
 test.skipIf(SKIPPED !== "")(
   `podman runs, checks, backs up and upgrades it as the quadlet says${SKIPPED}`,

@@ -11,11 +11,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileHash } from "../../src/platform/durable-file.ts";
 import { LABD, scratch } from "./labd.ts";
 import { CAN_HAVE_MACHINE, onMachine, UNLESS_MACHINE } from "./machine.ts";
+import { freePort } from "../farm/redis-server.ts";
 import { waitFor } from "../wait.ts";
 
 setDefaultTimeout(600_000);
@@ -72,14 +72,6 @@ function signFile({ key, id }: Signer, path: string, comment = "a test"): void {
     `untrusted comment: test\n${first}\ntrusted comment: ${comment}\n${global}\n`,
   );
 }
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-};
 
 /** A machine with a running service, and a way to make releases for it. */
 async function openMachine() {

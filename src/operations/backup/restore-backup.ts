@@ -204,7 +204,8 @@ function formerName(path: string, now: number): string {
   return former;
 }
 
-function linkOrCopy(path: string, to: string): void {
+/** Gives a file a second name, or copies it for its owner alone. */
+export function linkOrCopy(path: string, to: string): void {
   try {
     linkSync(path, to);
   } catch {
