@@ -19,6 +19,8 @@ const env = { LABD_DATA_DIR: place.directory };
 let server: Server;
 let token: string;
 let served: Served;
+/** A server that redirects every request to the other, as proxies redirect to https. */
+let moved: Bun.Server<undefined>;
 
 interface Served {
   version: string;
@@ -36,8 +38,13 @@ beforeAll(async () => {
   });
   ({ token } = (await signedIn.json()) as { token: string });
   served = (await (await fetch(`${server.url}/clients/`)).json()) as Served;
+  moved = Bun.serve({
+    port: 0,
+    fetch: ({ url }) => Response.redirect(server.url + new URL(url).pathname, 301),
+  });
 });
 afterAll(async () => {
+  await moved.stop(true);
   await server[Symbol.asyncDispose]();
   place[Symbol.dispose]();
 });
@@ -55,7 +62,13 @@ async function run(command: string[], variables: Record<string, string> = {}) {
     cwd: place.directory,
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, LABD_URL: server.url, LABD_TOKEN: token, ...variables },
+    env: {
+      ...process.env,
+      LABD_URL: server.url,
+      LABD_TOKEN: token,
+      MOVED: moved.url.origin,
+      ...variables,
+    },
   });
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),

@@ -120,8 +120,14 @@ export class Sender {
   /** The answer; undefined if the connection failed and another attempt may help. @throws ConnectionFailed */
   async #attempt(request: Request, mayRepeat: boolean, isLast: boolean): Promise<Response | undefined> {
     try {
-      return await fetch(request.clone());
+      // A redirected POST would become a GET.
+      const response = await fetch(new Request(request.clone(), { redirect: "manual" }));
+      if (response.type !== "opaqueredirect" && (response.status < 300 || response.status >= 400))
+        return response;
+      const target = response.headers.get("location") ?? "another address";
+      throw new ConnectionFailed(`${this.url} redirects to ${target}. Give the address of the server there.`);
     } catch (error) {
+      if (error instanceof ConnectionFailed) throw error;
       const { reason, isSent } = explain(error);
       if (isLast || (isSent && !mayRepeat)) throw this.#lost(reason, isSent && request.method !== "GET");
       return undefined;

@@ -77,6 +77,10 @@ const tests = {
       labd.connect({ url: "http://server.invalid", retries: 0 }),
       /name of the server is unknown/,
     );
+    await assert.rejects(
+      labd.connect({ url: process.env.MOVED }),
+      new RegExp(`redirects to ${LABD_URL}/api/v2/version/`),
+    );
     await assert.rejects(labd.connect({ url: `${LABD_URL}/help` }), /no labd server/);
     await assert.rejects(
       labd.connect({ url: "http://me:secret@server" }),

@@ -95,6 +95,8 @@ def errors():
     assert "connection refused" in lost and "LABD_URL" in lost, lost
     lost = str(caught(labd.ConnectionFailed, lambda: labd.connect("http://server.invalid", retries=0)))
     assert "the name of the server is unknown" in lost, lost
+    lost = str(caught(labd.ConnectionFailed, lambda: labd.connect(os.environ["MOVED"])))
+    assert f"redirects to {URL}/api/v2/version/" in lost, lost
     assert "no labd server" in str(caught(labd.ConnectionFailed, lambda: labd.connect(URL + "/help")))
 
 

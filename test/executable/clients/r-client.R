@@ -67,6 +67,8 @@ tests <- list(
     stopifnot(grepl("connection refused", lost), grepl("LABD_URL", lost))
     lost <- conditionMessage(caught("connection_failed", labd_connect("http://server.invalid", retries = 0)))
     stopifnot(grepl("the name of the server is unknown", lost))
+    lost <- conditionMessage(caught("connection_failed", labd_connect(Sys.getenv("MOVED"))))
+    stopifnot(grepl(paste0("redirects to ", Sys.getenv("LABD_URL"), "/api/v2/version/"), lost, fixed = TRUE))
     stopifnot(grepl("no labd server", conditionMessage(caught("connection_failed", labd_connect(paste0(Sys.getenv("LABD_URL"), "/help"))))))
   },
 

@@ -109,6 +109,8 @@ class Http:
                     auth=self._auth,
                     timeout=(CONNECT_SECONDS, READ_SECONDS),
                     stream=stream,
+                    # A redirected POST would become a GET.
+                    allow_redirects=False,
                 )
             except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
                 reason, is_sent = explain(error)
@@ -119,6 +121,8 @@ class Http:
             except requests.RequestException as error:
                 raise ConnectionFailed(f"{self.url}: {type(error).__name__}: {error}") from None
             if response is not None:
+                if response.is_redirect:
+                    raise self._moved(response)
                 if response.ok:
                     return response
                 is_busy = response.status_code in NOT_DONE or (may_repeat and response.status_code in GATEWAY)
@@ -142,6 +146,10 @@ class Http:
                 f"{self.url}{path} answered without JSON. Is {self.url} the address of a labd server?",
                 status=response.status_code,
             ) from None
+
+    def _moved(self, response: requests.Response) -> ConnectionFailed:
+        target = response.headers["Location"]
+        return ConnectionFailed(f"{self.url} redirects to {target}. Give the address of the server there.")
 
     def _lost(self, reason: str, is_sent: bool) -> ConnectionFailed:
         if is_sent:

@@ -139,6 +139,8 @@ labd_request <- function(lab, method, path, query = list(), json = NULL, idempot
   request <- httr2::req_method(request, method)
   request <- httr2::req_headers(request, Accept = "application/json")
   request <- httr2::req_user_agent(request, paste0("labd-r/", .labd_version))
+  # A redirected POST would become a GET.
+  request <- httr2::req_options(request, followlocation = FALSE)
   request <- httr2::req_options(request, connecttimeout = .connect_seconds, timeout = .read_seconds)
   request <- httr2::req_error(request, is_error = function(response) FALSE)
   if (!is.null(json)) {
@@ -159,6 +161,7 @@ labd_request <- function(lab, method, path, query = list(), json = NULL, idempot
       response <- NULL
     } else {
       status <- httr2::resp_status(response)
+      if (status %in% c(301, 302, 303, 307, 308)) .moved(lab, response)
       if (status < 400) return(response)
       # A deletion may have arrived before.
       if (status == 404 && method == "DELETE" && attempt > 1) return(response)
@@ -190,6 +193,11 @@ labd_request <- function(lab, method, path, query = list(), json = NULL, idempot
     if (grepl(pattern, text)) return(structure(list(reason = never[[pattern]], is_sent = FALSE), class = "labd_lost"))
   }
   structure(list(reason = "the connection was closed without an answer", is_sent = TRUE), class = "labd_lost")
+}
+
+.moved <- function(lab, response) {
+  target <- httr2::resp_header(response, "location")
+  .fail("connection_failed", sprintf("%s redirects to %s. Give the address of the server there.", lab$url, target))
 }
 
 .lost <- function(lab, lost, method) {
