@@ -26,7 +26,7 @@ const INSTALLED = "/usr/local/bin/labd";
 const CONFIG = "/etc/labd/labd.toml";
 const DATABASE = "/var/lib/labd/labd.sqlite";
 
-/** Waits as systemd does for units with Type=notify. With a file /run/kill, it kills who wants to restart. */
+/** Does one thing after the other, and waits, as systemd does for units with Type=notify. With a file /run/kill, it kills who wants to restart. */
 const SYSTEMCTL = `#!/bin/sh
 stop() {
   [ -e /run/labd.pid ] || return 0
@@ -34,12 +34,14 @@ stop() {
   while kill -0 $(cat /run/labd.pid) 2>/dev/null; do sleep 0.05; done
   rm /run/labd.pid
 }
+exec 9>/run/systemctl
 case "$*" in
-  "stop labd.service") stop ;;
+  "stop labd.service") flock 9; stop ;;
   "restart labd.service")
     [ -e /run/kill ] && rm /run/kill && kill -9 $PPID
+    flock 9
     stop
-    setsid ${INSTALLED} serve --config ${CONFIG} </dev/null >>/run/log 2>&1 &
+    setsid ${INSTALLED} serve --config ${CONFIG} </dev/null >>/run/log 2>&1 9>&- &
     echo $! >/run/labd.pid
     until ${LABD} health --config ${CONFIG} >/dev/null 2>&1; do
       kill -0 $(cat /run/labd.pid) 2>/dev/null || { echo "Job for labd.service failed." >&2; exit 1; }
