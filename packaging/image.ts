@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { $ } from "bun";
 import { ACCOUNT } from "../src/commands/install-layout.ts";
+import { fileHash } from "../src/platform/durable-file.ts";
 
 /** Directories with the C library: of this machine's architecture, and of packages such as libc6-arm64-cross. */
 const LIBRARIES = {
@@ -72,7 +73,14 @@ export async function buildImage(
     await $`buildah copy --chown 0:0 ${container} ${root} /`.quiet();
     await $`buildah copy --chown ${USER}:${USER} --chmod 0700 ${container} ${empty} ${DATA}`.quiet();
     await $`buildah copy --chown 0:0 --chmod 1777 ${container} ${empty} /tmp`.quiet();
-    await $`buildah config ${CONFIGURATION} --label org.opencontainers.image.version=${version} ${container}`.quiet();
+    const library = fileHash(join(root, LIBRARIES[architecture].folders[0], NEEDED[0]));
+    const labels = [
+      "--label",
+      `org.opencontainers.image.version=${version}`,
+      "--label",
+      `labd.libc=sha256:${library}`,
+    ];
+    await $`buildah config ${CONFIGURATION} ${labels} ${container}`.quiet();
     await $`buildah commit --quiet --timestamp ${time} --disable-compression=false ${container} oci:${layout}:labd:${imageTag(version)}`.quiet();
   } finally {
     await $`buildah rm ${container}`.quiet();

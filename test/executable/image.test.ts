@@ -45,6 +45,7 @@ test.skipIf(SKIPPED !== "")(`two builds are equal, small and not root${SKIPPED}`
   const [{ Size, Config }] = JSON.parse(podman.podman("inspect", IMAGE).stdout);
   expect(Size).toBeLessThan(MEGABYTES * 1e6);
   expect(Size).toBeGreaterThan(statSync(LABD).size);
+  expect(Config.Labels["labd.libc"]).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect([Config.User, Config.Entrypoint, Config.Cmd]).toEqual(["10001:10001", ["/usr/bin/labd"], ["serve"]]);
 });
 
