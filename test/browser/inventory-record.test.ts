@@ -30,6 +30,7 @@ browserTest("shows properties, location, references and history of a record", as
   await seeText(page, "Freezer -80 North, whole");
   await seeText(page, "3 in locations");
   await seeText(page, "-80 North shelf 2");
+  await page.waitForSelector("nav[aria-label='Location']");
   expect(await page.$eval("nav[aria-label='Location']", (path) => path.innerText.replace(/\s+/g, " "))).toBe(
     "A 002 Freezer -80 North -80 North",
   );
