@@ -16,8 +16,7 @@ import { bestEnd, type Scoring, traceScalar } from "./scalar.ts";
 /** Exports of assembly/index.ts. */
 interface Exports {
   memory: WebAssembly.Memory;
-  score8(...addresses: number[]): void;
-  score16(...addresses: number[]): void;
+  score(...addresses: number[]): void;
   trace16(...addresses: number[]): void;
   band32(...addresses: number[]): void;
   scoreBand(...addresses: number[]): void;
@@ -121,7 +120,7 @@ export class Kernel {
    * longest.
    */
   scores8(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
-    const at = this.#score(query, subjects, 16, this.#exports.score8);
+    const at = this.#score(query, subjects, 16);
     return Int32Array.from(subjects, (_, lane) => {
       const score = ((this.#bytes[at + lane] << 24) >> 24) + 128;
       return score === 255 ? -1 : score;
@@ -130,18 +129,13 @@ export class Kernel {
 
   /** 16-bit scores of up to 8 subjects; -1 from 65,535 on. */
   scores16(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
-    const at = this.#score(query, subjects, 8, this.#exports.score16);
+    const at = this.#score(query, subjects, 8);
     return Int32Array.from(new Int16Array(this.#bytes.buffer, at, subjects.length), (score) =>
       score === 32_767 ? -1 : score + 32_768,
     );
   }
 
-  #score(
-    query: Uint8Array,
-    subjects: readonly Uint8Array[],
-    lanes: number,
-    kernel: (...addresses: number[]) => void,
-  ): number {
+  #score(query: Uint8Array, subjects: readonly Uint8Array[], lanes: number): number {
     if (subjects.length > lanes) throw new RangeError(`at most ${lanes} subjects per call`);
     const stride = (longest(subjects) + 3) & ~3;
     const [queryAt, rowsAt, stateAt, bestAt] = this.#layOut([
@@ -153,7 +147,8 @@ export class Kernel {
     this.#bytes.set(query, queryAt);
     this.#setRows(rowsAt, lanes, stride, subjects);
     const { gapFirst, gapNext } = this.#scoring;
-    kernel(
+    this.#exports.score(
+      16 / lanes,
       queryAt,
       query.length,
       rowsAt,

@@ -1,5 +1,5 @@
 /** Exports of the module. The caller lays out its memory. */
-export { score8, score16 } from "./score";
+export { score } from "./score";
 export { trace16 } from "./trace";
 export { prepareScan, scan, scannedRows, scannedSequences } from "./scan";
 export { band32, scoreBand } from "./band";

@@ -9,7 +9,7 @@ import { columnProfile } from "./profile";
  * `query`: u8 codes. `subjects`: a row of `stride` codes for each lane, a multiple of 4, padded with a code of
  * negative score. `state`: 32 bytes per query residue. `best`: the signed lanes.
  */
-function score<Lane>(
+function scoreLanes<Lane>(
   query: usize,
   queryLength: i32,
   subjects: usize,
@@ -20,9 +20,8 @@ function score<Lane>(
   best: usize,
   gapFirst: i32,
   gapNext: i32,
-  lowest: Lane,
 ): void {
-  const zero = v128.splat<Lane>(lowest);
+  const zero = v128.splat<Lane>(<Lane>(sizeof<Lane>() == 1 ? -128 : -32768));
   const first = v128.splat<Lane>(<Lane>gapFirst);
   const next = v128.splat<Lane>(<Lane>gapNext);
   const stateEnd = state + ((<usize>queryLength) << 5);
@@ -85,7 +84,9 @@ function score<Lane>(
   v128.store(best, top);
 }
 
-export function score8(
+/** @param bytes width of a lane: 1 or 2 */
+export function score(
+  bytes: i32,
   query: usize,
   queryLength: i32,
   subjects: usize,
@@ -97,20 +98,7 @@ export function score8(
   gapFirst: i32,
   gapNext: i32,
 ): void {
-  score<i8>(query, queryLength, subjects, stride, matrix, profile, state, best, gapFirst, gapNext, -128);
-}
-
-export function score16(
-  query: usize,
-  queryLength: i32,
-  subjects: usize,
-  stride: i32,
-  matrix: usize,
-  profile: usize,
-  state: usize,
-  best: usize,
-  gapFirst: i32,
-  gapNext: i32,
-): void {
-  score<i16>(query, queryLength, subjects, stride, matrix, profile, state, best, gapFirst, gapNext, -32768);
+  if (bytes == 1)
+    scoreLanes<i8>(query, queryLength, subjects, stride, matrix, profile, state, best, gapFirst, gapNext);
+  else scoreLanes<i16>(query, queryLength, subjects, stride, matrix, profile, state, best, gapFirst, gapNext);
 }

@@ -10,7 +10,7 @@ import { columnProfile } from "./profile";
 const NEVER: i16 = -30000;
 
 /**
- * As score16, and `steps`: 4 bytes per cell, column by column, low half-bytes lanes 0-3, high lanes 4-7.
+ * As `score`, and `steps`: 4 bytes per cell, column by column, low half-bytes lanes 0-3, high lanes 4-7.
  * `local` 1: `best` gets score, row + 1 and column + 1 of the best cell, three times eight i16 (first by
  * columns, then rows). `local` 0: free end gaps; `lastRow` gets eight i16 per column, `lastColumns` for every
  * lane queryLength i16: H of the column `lengths[lane] - 1` (i32).
