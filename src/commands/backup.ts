@@ -93,17 +93,11 @@ function listDirectory(place: string): ReturnType<typeof listBackups> {
 }
 
 /** The backups of a directory or object store, oldest first. */
-export async function findBackups(config: Config, place: string): ReturnType<typeof listStored> {
-  return isStoreAddress(place) ? listStored(config, place) : listDirectory(place);
+export async function findBackups(config: Config, place: string): Promise<ReturnType<typeof listBackups>> {
+  if (!isStoreAddress(place)) return listDirectory(place);
+  const stored = await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir);
+  return stored.map(({ name, manifest }) => ({ path: `${place}/${name}`, manifest }));
 }
-
-const listStored = async (config: Config, place: string): Promise<ReturnType<typeof listBackups>> =>
-  (await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir)).map(
-    ({ name, manifest }) => ({
-      path: `${place}/${name}`,
-      manifest,
-    }),
-  );
 
 async function listing(config: Config, place: string): Promise<string> {
   const found = await findBackups(config, place);

@@ -161,34 +161,27 @@ function findRunningOut(
   const { count = DEFAULT_ROWS } = query;
   const all = findStock(call, query);
   const orders = findOpenOrders(store, actor);
+  const rids = orders.map(({ rid }) => rid);
+  const described = store.reader.values(ORDER, ORDER_FIELDS, actor, rids) as NonNullable<
+    StockLeft["order"]
+  >[];
   const byTarget = new Map(
-    orders.flatMap(({ rid, product, consumable }) => [
-      [`product ${product}`, rid],
-      [`consumable ${consumable}`, rid],
+    orders.flatMap(({ product, consumable }, i) => [
+      [`product ${product}`, described[i]],
+      [`consumable ${consumable}`, described[i]],
     ]),
   );
-  const findOrder = ({ resource, rid }: Stock): number | undefined => byTarget.get(`${resource.name} ${rid}`);
+  const findOrder = ({ resource, rid }: Stock) => byTarget.get(`${resource.name} ${rid}`) ?? null;
   const shown = all.filter(({ state }) => query.state === undefined || state === query.state).slice(0, count);
-  const described = describeOrders(
-    call,
-    shown.flatMap((stock) => findOrder(stock) ?? []),
-  );
-  const states = Map.groupBy(
-    describeOrders(
-      call,
-      orders.map(({ rid }) => rid),
-    ).values(),
-    ({ state }) => state,
-  );
-  const total = (state: string): number => states.get(state)?.length ?? 0;
+  const total = (wanted: string): number => described.filter(({ state }) => state === wanted).length;
   return {
     total: all.length,
     counts: Object.fromEntries(
       SHORTAGES.map((state) => [state, all.filter((stock) => stock.state === state).length]),
     ) as Record<Shortage, number>,
-    unrequested: all.filter((stock) => findOrder(stock) === undefined).length,
+    unrequested: all.filter((stock) => findOrder(stock) === null).length,
     orders: { requested: total("REQUESTED"), ordered: total("ORDERED") },
-    results: describeStock(call, shown, (stock) => described.get(findOrder(stock)!) ?? null),
+    results: describeStock(call, shown, findOrder),
   };
 }
 
@@ -208,15 +201,7 @@ function findStock(call: Call, { product, consumable }: { product?: string; cons
   return stock ? [stock] : [];
 }
 
-function describeOrders(
-  { store, actor }: Call,
-  rids: readonly number[],
-): Map<number, StockLeft["order"] & object> {
-  const fields = ["id", "state", "quantity", "tubes_received", "owner", "created", "ordered", "arrives"];
-  const values = store.reader.values(ORDER, fields, actor, rids);
-  return new Map(rids.map((rid, i) => [rid, values[i] as StockLeft["order"] & object]));
-}
-
+const ORDER_FIELDS = Object.keys(OPEN_ORDER.properties);
 const ROW_FIELDS = ["id", "name", "model_type", "supplier", "catalogue_number", "price", "currency"];
 const printDay = (micros: number | null): string | null =>
   micros === null ? null : printInstant(micros).slice(0, 10);

@@ -266,6 +266,10 @@ export function addAmounts(amounts: readonly Amount[], unit: string): number | u
 /** An amount in another unit; undefined if the units have different dimensions. */
 export const convertAmount = (amount: Amount, unit: string): number | undefined => addAmounts([amount], unit);
 
+/** The rest of an amount, in its unit, after a use; undefined if the units have different dimensions. */
+export const subtractAmount = (from: Amount, { value, unit }: Amount): number | undefined =>
+  addAmounts([from, { value: -value, unit }], from.unit);
+
 /** The amount in the unit that reads best: the largest prefix that leaves at least 1. 0.0005 L is 500 µL. */
 export function readableAmount(amount: Amount): Amount {
   const { symbol, dimension } = readUnit(amount.unit);

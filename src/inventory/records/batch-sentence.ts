@@ -5,7 +5,7 @@ import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { makeNouns } from "../model/schema.ts";
 import { BOOKKEEPING, changedFields, type StoredRecord } from "../model/stored-record.ts";
-import { groupTitle, pluralize } from "../../platform/words.ts";
+import { capitalized, groupTitle, pluralize } from "../../platform/words.ts";
 import { LISTS, listSingular, listTitle } from "../resources/lists.ts";
 import { hasPosition } from "../resources/position.ts";
 import { isSubResource } from "../resources/sub-resource.ts";
@@ -73,21 +73,15 @@ export function batchSentence(facts: BatchFacts, query: Query, viewer: Viewer): 
     : partSentence(facts, viewer.resources, findName);
 }
 
-/** Verbs of changes that were made, and of the same changes as plans. */
+/** Verbs of changes that were made, and of the same changes as plans; others lose their last letter. */
 const PLANNED: Readonly<Record<string, string>> = {
-  added: "Add",
-  changed: "Change",
-  deleted: "Delete",
-  handed: "Hand",
-  made: "Make",
-  moved: "Move",
-  put: "Put",
-  removed: "Remove",
-  renamed: "Rename",
-  restored: "Restore",
-  shared: "Share",
-  stopped: "Stop",
-  took: "Take",
+  added: "add",
+  applied: "apply",
+  handed: "hand",
+  made: "make",
+  put: "put",
+  stopped: "stop",
+  took: "take",
 };
 
 /** Planned changes, each in a sentence such as `Move Tube 1 to Box 1, A2.` */
@@ -111,7 +105,7 @@ function planSentence(change: Change, query: Query, viewer: Viewer): string {
   }
   const parent = resource.parent?.(after).kind ?? null;
   const facts = { kind: op, counts: [{ resource, op, records: 1, parent, parents: 1 }], first: [change] };
-  return `${batchSentence(facts, query, viewer).replace(/^\w+/, (verb) => PLANNED[verb] ?? verb)}.`;
+  return `${batchSentence(facts, query, viewer).replace(/^\w+/, (verb) => capitalized(PLANNED[verb] ?? verb.slice(0, -1)))}.`;
 }
 
 /** Names of records that the reader may view today. */

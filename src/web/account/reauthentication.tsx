@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { href, signInProvider } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { FormDialog } from "../components/form.tsx";
 import { call, onConfirmationRequired } from "../request.ts";
@@ -55,15 +55,11 @@ function AtProvider({ onClose }: { onClose: () => void }) {
     <Dialog
       title={TITLE}
       onClose={onClose}
+      cancel
       actions={
-        <>
-          <LinkButton look="primary" href={href("/api/oidc/sign-in", { again: 1, next })}>
-            Sign in again
-          </LinkButton>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
+        <LinkButton look="primary" href={href("/api/oidc/sign-in", { again: 1, next })}>
+          Sign in again
+        </LinkButton>
       }
     >
       <p>

@@ -44,15 +44,11 @@ function Asking(props: Confirmation & { onClose: () => void }) {
     <Dialog
       title={title}
       onClose={onClose}
+      cancel
       actions={
-        <>
-          <Button look={look} busy={form.busy} onClick={form.submit}>
-            {verb}
-          </Button>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
+        <Button look={look} busy={form.busy} onClick={form.submit}>
+          {verb}
+        </Button>
       }
     >
       <p>{text}</p>

@@ -65,6 +65,35 @@ export function FormError(props: { of: Submission; shown?: readonly string[]; fo
   return error === null || isPlaced ? null : <ErrorBanner error={error} focus={props.focus ?? false} />;
 }
 
+type Look = "primary" | "plain" | "danger";
+
+/** The button that sends a form, what is beside it, and Cancel. */
+export const FormButtons = (props: {
+  of: Pick<Submission, "busy">;
+  submit: ComponentChildren;
+  look?: Look | undefined;
+  disabled?: boolean;
+  onCancel?: (() => void) | undefined;
+  children?: ComponentChildren;
+}) => (
+  <div class="actions">
+    <Button
+      look={props.look ?? "primary"}
+      type="submit"
+      busy={props.of.busy}
+      disabled={props.disabled ?? false}
+    >
+      {props.submit}
+    </Button>
+    {props.children}
+    {props.onCancel && (
+      <Button look="quiet" onClick={props.onCancel}>
+        Cancel
+      </Button>
+    )}
+  </div>
+);
+
 /** A field of a form by the name that requests use; a text field unless `kind` says otherwise. */
 export type FormField<Values> = {
   name: keyof Values & string;
@@ -94,8 +123,8 @@ interface FormProps<Values> {
   submit: string;
   /** Sends the values; see useSubmission. */
   onSubmit: (values: Values, change: (patch: Partial<Values>) => void) => Promise<boolean | void>;
-  onCancel?: () => void;
-  look?: "primary" | "plain" | "danger";
+  onCancel?: (() => void) | undefined;
+  look?: Look | undefined;
   /** Fields side by side. */
   inline?: boolean;
   /** Empties the form after success. */
@@ -110,7 +139,6 @@ interface FormProps<Values> {
 
 /** A form made from a list of fields; errors of the server appear at the fields they name. */
 export function Form<Values extends object>(props: FormProps<Values>) {
-  const { onCancel, look = "primary" } = props;
   const [values, setValues] = useState(props.initial);
   const fields = typeof props.fields === "function" ? props.fields(values) : props.fields;
   const change = (patch: Partial<Values>): void => setValues((before) => ({ ...before, ...patch }));
@@ -133,17 +161,9 @@ export function Form<Values extends object>(props: FormProps<Values>) {
           change={change}
         />
       ))}
-      <div class="actions">
-        <Button look={look} type="submit" busy={form.busy}>
-          {props.submit}
-        </Button>
-        {onCancel && (
-          <Button look="quiet" onClick={onCancel}>
-            Cancel
-          </Button>
-        )}
+      <FormButtons of={form} submit={props.submit} look={props.look} onCancel={props.onCancel}>
         {props.extra}
-      </div>
+      </FormButtons>
     </form>
   );
 }

@@ -15,7 +15,6 @@ export interface CheckProps {
   of: Declaration;
   report: Report;
   options: ImportOptions;
-  file: File | null;
   /** Reads the file again with other options; absent once it was imported. */
   onChange?: ((options: Partial<ImportOptions>) => void) | undefined;
 }
@@ -29,7 +28,7 @@ const SOURCES = { same: "same", guessed: "guessed", chosen: "chosen", none: "no 
 const UNITS = ["µL", "mL", "L", "µg", "mg", "g", "nmol", "U", "piece"];
 
 /** The field of each column, and how dates and amounts are read. */
-export function ColumnsCard(props: CheckProps) {
+export function ColumnsCard(props: CheckProps & { file: File | null }) {
   const { of, report, options, onChange } = props;
   const { columns, dates, unit, sheets = [] } = report;
   const used = columns.filter(({ field }) => field !== null).length;
@@ -48,7 +47,7 @@ export function ColumnsCard(props: CheckProps) {
       title={report.archive ? "Properties" : "Columns"}
       count={`${used} of ${columns.length} used${guessed > 0 ? `, ${guessed} guessed` : ""}`}
       bare
-      actions={onChange && !report.archive && <Remember {...props} onChange={onChange} />}
+      actions={onChange && !report.archive && <Remember {...props} />}
       foot={
         (dates.example !== null || unit !== null || sheets.length > 1) && (
           <Readings report={report} onChange={onChange} />
@@ -141,12 +140,8 @@ const readingOf = ({ columns, dates, unit }: Report) => ({
 });
 
 /** Saves the mapping as a view, or leads to the view that has it. */
-function Remember({
-  of,
-  report,
-  file,
-  onChange,
-}: CheckProps & { onChange: NonNullable<CheckProps["onChange"]> }) {
+function Remember(props: CheckProps & { file: File | null }) {
+  const { of, report, file, onChange } = props;
   const { remembered } = report;
   if (remembered?.same)
     return (
@@ -167,7 +162,7 @@ function Remember({
             })
           : callForResponse("POST /api/v2/:list/", { params: { list: "views" }, body }),
       "Sheets with these titles will be read like this one. Share it with your group on its page.",
-      () => onChange({}),
+      () => onChange?.({}),
     );
   };
   return (

@@ -103,7 +103,7 @@ const MAX_COLUMNS = 6;
 const FILTERED = ["waiting", "updated", "created"] as const;
 
 /** The rows, those to look at first. After the import they say what became of each. */
-export function RowsCard(props: Omit<CheckProps, "file">) {
+export function RowsCard(props: CheckProps) {
   const { report, options, onChange } = props;
   const [shown, setShown] = useState("all");
   const { preview, rows } = report;
@@ -192,7 +192,7 @@ function shownColumns({ of, report }: Pick<CheckProps, "of" | "report">) {
   return shown.filter(({ field }) => chosen.has(field));
 }
 
-function rowColumns(props: Omit<CheckProps, "file">, decide: Decide): Column<Row>[] {
+function rowColumns(props: CheckProps, decide: Decide): Column<Row>[] {
   const { of, report } = props;
   const title = titleField(of);
   return [
@@ -291,7 +291,7 @@ function showValue({ values }: Row, name: string, field: FieldInfo | undefined):
 
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
-type DetailProps = Omit<CheckProps, "file"> & { row: Row; decide: Decide };
+type DetailProps = CheckProps & { row: Row; decide: Decide };
 
 /** The errors of a row with what may be done, and the existing record that it is about. */
 function showDetail(props: DetailProps) {

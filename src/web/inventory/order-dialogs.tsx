@@ -5,7 +5,7 @@ import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../components/form.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { download } from "../download.ts";
 import { pluralize } from "../format.tsx";
@@ -245,14 +245,7 @@ export function ReceiveDialog({ of, onClose, onDone }: ReceiveProps) {
           <>
             <Checkbox label="Only a part came" checked={isPart} onChange={setPart} />
             <Checkbox label={`Print ${pluralize(count, "label")}`} checked={prints} onChange={setPrints} />
-            <div class="actions">
-              <Button look="primary" type="submit" busy={form.busy}>
-                Make {pluralize(count, "tube")}
-              </Button>
-              <Button look="quiet" onClick={onClose}>
-                Cancel
-              </Button>
-            </div>
+            <FormButtons of={form} submit={`Make ${pluralize(count, "tube")}`} onCancel={onClose} />
           </>
         )}
       </form>
@@ -354,11 +347,7 @@ export function GroupDialog({ onClose, onDone }: { onClose: () => void; onDone: 
                     </li>
                   ))}
                 </ul>
-                <div class="actions">
-                  <Button look="primary" type="submit" busy={grouping.busy}>
-                    Group {pluralize(tubes, "tube")}
-                  </Button>
-                </div>
+                <FormButtons of={grouping} submit={`Group ${pluralize(tubes, "tube")}`} />
               </>
             );
           }}

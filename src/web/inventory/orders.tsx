@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import type { StockLeft } from "../../inventory/api/route-orders.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
@@ -7,13 +6,12 @@ import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { formatDay, pluralize } from "../format.tsx";
-import { useSession } from "../session.ts";
 import { pagePath } from "./declaration.ts";
-import { OrderDialog, type Ordered, OrderFiles, ReceiveDialog } from "./order-dialogs.tsx";
+import { type Ordered, OrderFiles } from "./order-dialogs.tsx";
 import { formatTotal, type OrderLine } from "./order-text.ts";
 import { readList } from "./read-list.ts";
 import { Person } from "./record.tsx";
-import { OrderStep } from "./stock-left.tsx";
+import { NextStep, OrderStep } from "./stock-left.tsx";
 
 /** Rows by supplier, the one with the most first. */
 export const bySupplier = <Row extends { supplier: string }>(rows: readonly Row[]): [string, Row[]][] =>
@@ -83,7 +81,9 @@ export function Orders({ isOpen, onDone }: { isOpen: boolean; onDone: () => void
                   columns={isOpen ? ORDER_COLUMNS : [...ORDER_COLUMNS.slice(0, -1), RECEIVED_COLUMN]}
                   rows={rows}
                   rowKey={({ id }) => id}
-                  {...(isOpen ? { actions: (row: Order) => <OrderAction of={row} onDone={reload} /> } : {})}
+                  {...(isOpen
+                    ? { actions: (row: Order) => <NextStep of={toOrdered(row)} onDone={reload} /> }
+                    : {})}
                 />
               </Card>
             ))}
@@ -94,29 +94,9 @@ export function Orders({ isOpen, onDone }: { isOpen: boolean; onDone: () => void
   );
 }
 
-function OrderAction({ of, onDone }: { of: Order; onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false);
-  const session = useSession();
-  if (!session) return null;
-  const row: Ordered = Object.assign({}, of, {
-    segment: "stocks/orders",
-    unit: "",
-    may_order: true,
-    order: of,
-  });
-  const dialog = { onClose: () => setOpen(false), onDone };
-  const isOrdered = of.state === "ORDERED";
-  return (
-    <>
-      <Button small icon={isOrdered ? "package-check" : "shopping-cart"} onClick={() => setOpen(true)}>
-        {isOrdered ? "Received" : "Mark ordered"}
-        <span class="unseen"> {of.name}</span>
-      </Button>
-      {isOpen &&
-        (isOrdered ? <ReceiveDialog of={row} {...dialog} /> : <OrderDialog rows={[row]} {...dialog} />)}
-    </>
-  );
-}
+/** An order as what it is about. */
+const toOrdered = (order: Order): Ordered =>
+  Object.assign({}, order, { segment: "stocks/orders", unit: "", may_order: true, order });
 
 const ORDER_COLUMNS: readonly Column<Order>[] = [
   {

@@ -1,9 +1,8 @@
 import type { Json } from "../../inventory/model/field.ts";
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
-import { FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useFirstFocus, useSubmission } from "../components/form.tsx";
 import { ClosedCard } from "../components/layout.tsx";
 import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -239,14 +238,7 @@ export function RecordForm(props: RecordFormProps) {
             </fieldset>
           ),
         )}
-        <div class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            {props.submit}
-          </Button>
-          <Button look="quiet" onClick={props.onCancel}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons of={form} submit={props.submit} onCancel={props.onCancel} />
       </form>
       {isTypeList(of) && <TypePreview of={of} values={values} />}
     </div>

@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Tag } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { pluralize, Time } from "../format.tsx";
-import { addAmounts, convertibleUnits, formatAmount, unitSymbol } from "../../inventory/model/unit.ts";
+import { convertibleUnits, formatAmount, subtractAmount, unitSymbol } from "../../inventory/model/unit.ts";
 import { changeStock, sendStockChange } from "../offline/relocation.ts";
 import { call, callForResponse } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -197,14 +197,12 @@ function LoanDialog({ record, group, onChanged, isHanded, onClose }: LoanProps) 
           />
         )}
         <DueField group={group} label="Due back" value={due} onChange={setDue} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={form.busy} disabled={isHanded && person.username === ""}>
-            {isHanded ? "Hand over" : "Keep it"}
-          </Button>
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <FormButtons
+          of={form}
+          submit={isHanded ? "Hand over" : "Keep it"}
+          disabled={isHanded && person.username === ""}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );
@@ -279,13 +277,7 @@ function UseForm(props: {
   const units = convertibleUnits(own);
   const [unit, setUnit] = useState(own);
   const amount = Number(text);
-  const after = addAmounts(
-    [
-      { value: left, unit: own },
-      { value: -amount, unit },
-    ],
-    own,
-  );
+  const after = subtractAmount({ value: left, unit: own }, { value: amount, unit });
   const isValid = text.trim() !== "" && amount > 0 && after !== undefined && after >= 0;
   const body = { amount, ...(unit === own ? {} : { unit }) };
   const form = useSubmission(() =>

@@ -10,7 +10,7 @@ import { daysUntil, formatDay, pluralize } from "../format.tsx";
 import { call } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Declaration, declaration, listTitle, pagePath } from "./declaration.ts";
-import { OrderDialog, ReceiveDialog, receivedText } from "./order-dialogs.tsx";
+import { OrderDialog, type Ordered, ReceiveDialog, receivedText } from "./order-dialogs.tsx";
 import { formatMoney } from "./order-text.ts";
 import { ExpiryTag, formatWithSuffix, Person, readPage, type Row, State } from "./record.tsx";
 
@@ -100,7 +100,7 @@ export function OrderStep({ of: { order } }: { of: Pick<StockLeft, "order"> }) {
 }
 
 /** The next step for a row: reorder, mark ordered or receive. */
-export function NextStep({ of, onDone }: { of: StockLeft; onDone: () => void }) {
+export function NextStep({ of, onDone }: { of: Ordered; onDone: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const session = useSession();
   const state = of.order?.state;

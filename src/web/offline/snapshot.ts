@@ -1,5 +1,5 @@
 import type { Grid } from "../../inventory/model/grid.ts";
-import { addAmounts } from "../../inventory/model/unit.ts";
+import { subtractAmount } from "../../inventory/model/unit.ts";
 import type { Count } from "../inventory/stocktake-parts.tsx";
 import type { Move, MovedRecord, StockChange } from "./move.ts";
 
@@ -171,17 +171,8 @@ function amountAfter(
   { amount: left, unit: own = "" }: KnownRecord,
   { amount = 0, unit = own }: StockChange["body"],
 ) {
-  const after =
-    left === undefined
-      ? undefined
-      : addAmounts(
-          [
-            { value: left, unit: own },
-            { value: -amount, unit },
-          ],
-          own,
-        );
-  return after === undefined || after < 0 ? {} : { amount: after };
+  const after = subtractAmount({ value: left ?? 0, unit: own }, { value: amount, unit });
+  return left === undefined || after === undefined || after < 0 ? {} : { amount: after };
 }
 
 /** Digits of an id on labels. */

@@ -194,14 +194,14 @@ function Wizard({ of }: { of: Declaration }) {
   );
 }
 
+interface ArchiveCheckProps extends CheckProps {
+  file: File | null;
+  onImport: (() => void) | null;
+  onDownload: (() => Promise<void>) | null;
+}
+
 /** The totals, columns and rows of a spreadsheet, or the records of an archive. */
-function Check(
-  props: CheckProps & {
-    onImport: (() => void) | null;
-    onDownload: (() => Promise<void>) | null;
-    onSave: (() => Promise<void>) | null;
-  },
-) {
+function Check(props: ArchiveCheckProps & { onSave: (() => Promise<void>) | null }) {
   const { report, onDownload } = props;
   const { boxes = [] } = report;
   if (report.archive) return <ArchiveCheck {...props} />;
@@ -276,9 +276,7 @@ function matchChoices({ fields }: Declaration, report: Report | null): Choices<R
 }
 
 /** The records of an archive, and the mapping of its properties. */
-function ArchiveCheck(
-  props: CheckProps & { onImport: (() => void) | null; onDownload: (() => Promise<void>) | null },
-) {
+function ArchiveCheck(props: ArchiveCheckProps) {
   const { of, report, onImport } = props;
   const { archive, errors } = report;
   return (

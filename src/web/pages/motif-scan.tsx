@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { EXAMPLES } from "../score/examples.ts";
@@ -78,14 +78,11 @@ function MotifScan() {
         </Card>
       </div>
       <FormError of={form} shown={["querySequence", "accession", "motifClasses"]} focus />
-      <div class="actions">
-        <Button look="primary" type="submit" busy={form.busy}>
-          {entries.length > 1 ? `Scan ${entries.length} proteins` : "Scan"}
-        </Button>
+      <FormButtons of={form} submit={entries.length > 1 ? `Scan ${entries.length} proteins` : "Scan"}>
         <span class="muted" role="status">
           {form.busy && entries.length > 1 && `${sent} of ${entries.length} sent`}
         </span>
-      </div>
+      </FormButtons>
       <ResultList title="Recent results" kinds={["job"]} shown={5} />
     </form>
   );

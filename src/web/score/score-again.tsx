@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
 import { Checkbox } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../components/form.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { navigate, useQuery } from "../page.tsx";
 import { alignmentText } from "./alignment-field.tsx";
@@ -58,14 +57,11 @@ export function ScoreAgainDialog({ job, result }: { job: Job; result: Result }) 
         <div class="card-body">
           {otherErrors(errors).length > 0 && <p class="error">{otherErrors(errors).join(" ")}</p>}
           <FormError of={form} shown={["homologs"]} focus />
-          <div class="actions">
-            <Button look="primary" type="submit" busy={form.busy}>
-              Score again
-            </Button>
+          <FormButtons of={form} submit="Score again">
             <span class="muted" role="status">
               {unticked.size > 0 && `${unticked.size} of ${rows.length} homologs left out`}
             </span>
-          </div>
+          </FormButtons>
         </div>
       </form>
     </details>

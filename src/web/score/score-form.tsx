@@ -3,9 +3,8 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { DataLink } from "../components/data-link.tsx";
 import { Banner } from "../components/banner.tsx";
-import { Button } from "../components/button.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
-import { FormError, type useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, type useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { ApiError, call } from "../request.ts";
@@ -134,14 +133,11 @@ export function ScoreForm(props: {
         shown={["querySequence", "accession", "patterns", "motifClasses", ...(props.shown ?? [])]}
         focus
       />
-      <div class="actions">
-        <Button look="primary" type="submit" busy={form.busy}>
-          {props.submit}
-        </Button>
+      <FormButtons of={form} submit={props.submit}>
         <span class="muted" role="status">
           {props.status}
         </span>
-      </div>
+      </FormButtons>
       {props.children}
     </form>
   );

@@ -3,9 +3,8 @@ import { listVariants } from "../../motif/variant.ts";
 import { listChanges } from "../../scoring/table/match-changes.ts";
 import type { ComparedMatch } from "../../scoring/index.ts";
 import { href } from "../address.ts";
-import { Button } from "../components/button.tsx";
 import { TextArea } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../components/form.tsx";
 import { ClosedCard } from "../components/layout.tsx";
 import { Loaded, pause, useLoaded } from "../components/loaded.tsx";
 import { type Column, Table } from "../components/table.tsx";
@@ -56,11 +55,12 @@ export function Variants({ job: { id, variant } }: { job: Pick<Job, "id" | "vari
           spellcheck={false}
         />
         <FormError of={form} shown={["variant"]} focus />
-        <div class="actions">
-          <Button type="submit" busy={form.busy} disabled={names.length === 0 || names.length > MAX_VARIANTS}>
-            Score the variants
-          </Button>
-        </div>
+        <FormButtons
+          of={form}
+          submit="Score the variants"
+          look="plain"
+          disabled={names.length === 0 || names.length > MAX_VARIANTS}
+        />
       </form>
       {jobs !== "" && <Loaded of={scored}>{(variants) => <Changes {...{ id, variants }} />}</Loaded>}
     </ClosedCard>

@@ -3,7 +3,7 @@ import { href } from "../../address.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormError, useSubmission } from "../../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../../components/form.tsx";
 import { pause, useLoaded } from "../../components/loaded.tsx";
 import { findScanned, movedTo, moveRecords } from "../../offline/relocation.ts";
 import { withErrorToast } from "../../components/toast.tsx";
@@ -71,19 +71,13 @@ export function AddDialog(props: { box: Slots; position: string; onClose: () => 
           onChange={setSegment}
         />
         <FormError of={add} shown={["name"]} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={add.busy} disabled={name === ""}>
-            Add {noun}
-          </Button>
+        <FormButtons of={add} submit={`Add ${noun}`} disabled={name === ""} onCancel={onClose}>
           {!box.isOffline && (
             <LinkButton href={href(newPagePath(segment), { name, location: box.id, position })}>
               More fields
             </LinkButton>
           )}
-          <Button look="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        </FormButtons>
       </form>
     </Dialog>
   );

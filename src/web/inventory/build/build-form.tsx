@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { BuiltStorage } from "../../../inventory/api/route-storage.ts";
 import { Button, IconButton } from "../../components/button.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { FormError, useSubmission } from "../../components/form.tsx";
+import { FormButtons, FormError, useSubmission } from "../../components/form.tsx";
 import { Card } from "../../components/layout.tsx";
 import { Table } from "../../components/table.tsx";
 import { pluralize, formatCount } from "../../format.tsx";
@@ -106,11 +106,7 @@ export function BuildForm({ onBuilt }: { onBuilt: (built: Built) => void }) {
         <Preview levels={levels} previews={previews} />
       </Card>
       <FormError of={form} shown={[]} focus />
-      <div class="actions">
-        <Button look="primary" type="submit" busy={form.busy} disabled={!isComplete}>
-          Create {pluralize(total, "record")}
-        </Button>
-      </div>
+      <FormButtons of={form} submit={`Create ${pluralize(total, "record")}`} disabled={!isComplete} />
     </form>
   );
 }
