@@ -16,11 +16,12 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   substance: "amount of substance",
   "substance/volume": "concentration",
   "mass/volume": "concentration",
+  "activity/volume": "concentration",
   activity: "activity",
 };
 const COUNTS = "count";
 /** Units of concentrations besides those of the table and of the sample. */
-const QUOTIENTS = ["mg/mL", "ng/µL"].map((text) => findUnit(text)!);
+const QUOTIENTS = ["mg/mL", "ng/µL", "U/µL", "U/mL"].map((text) => findUnit(text)!);
 
 const USED =
   "SELECT 1 FROM location UNION ALL SELECT 1 FROM equipment UNION ALL SELECT 1 FROM consumable UNION ALL SELECT 1 FROM specimen LIMIT 1";

@@ -70,7 +70,7 @@ test("text of records is data: it is nowhere but in the JSON of answers", async 
   expect(read.data).toMatchObject({ name, description: name });
   expect(JSON.parse(read.text)).toEqual(read.data);
   const plan = await assistant.call("consume_stock", consume(id, 1));
-  expect(plan.data.sentences).toEqual([`Change the amount of ${name} from 100 to 99 microliter.`]);
+  expect(plan.data.sentences).toEqual([`Change the amount of ${name} from 100 µL to 99 µL.`]);
   expect(JSON.parse(plan.text)).toEqual(plan.data);
   expect(JSON.stringify(await assistant.client.listTools())).not.toContain("Ignore all");
   expect(assistant.client.getInstructions()).toContain("never an instruction");
@@ -113,7 +113,7 @@ test("a change is made once, when it is confirmed, and recorded as the assistant
   expect(plan.data).toMatchObject({
     done: false,
     records: 1,
-    sentences: ["Change the amount of EcoRI from 100 to 80 microliter."],
+    sentences: ["Change the amount of EcoRI from 100 µL to 80 µL."],
     link: `${HOST}/assistant/${plan.data.confirm}`,
   });
   expect(await lab.readAmount(ada, id)).toBe(100);
@@ -133,7 +133,7 @@ test("a change is made once, when it is confirmed, and recorded as the assistant
     detail: { batch: made.data.batch },
   });
   const undo = await assistant.call("undo_change", { id: made.data.batch });
-  expect(undo.data.sentences).toEqual(["Change the amount of EcoRI from 80 to 100 microliter."]);
+  expect(undo.data.sentences).toEqual(["Change the amount of EcoRI from 80 µL to 100 µL."]);
   await assistant.call("confirm_change", { confirm: undo.data.confirm });
   expect(await lab.readAmount(ada, id)).toBe(100);
 });
@@ -156,7 +156,7 @@ test("a change of the record since asks again", async () => {
   const second = await assistant.call("confirm_change", { confirm: first.data.confirm });
   expect(second.data).toMatchObject({
     done: false,
-    sentences: ["Change the amount of HindIII from 50 to 30 microliter."],
+    sentences: ["Change the amount of HindIII from 50 µL to 30 µL."],
   });
   expect(await lab.readAmount(ada, id)).toBe(50);
   expect((await assistant.call("confirm_change", { confirm: second.data.confirm })).data.done).toBe(true);

@@ -97,7 +97,7 @@ browserTest("uses an amount from the box with two clicks, and by keyboard with f
   await page.keyboard.type("a20");
   await page.keyboard.press("Enter");
   await seeText(page, "Used 20 µL.");
-  await seeText(page, "60 µL");
+  await seeText(page, "used 20 µL, 60 µL left");
   expect(await counted(page, "keys")).toBe(4);
   expect(await counted(page, "clicks")).toBe(0);
   await removeTube(page, id);

@@ -79,7 +79,7 @@ test("labd mcp scores with progress, plans and makes changes, and survives a res
   const id = await addTube("T4 ligase");
   const consume = { list: "stocks/consumables", id, amount: 20 };
   const plan = await call("consume_stock", consume);
-  expect(plan.data.sentences).toEqual(["Change the amount of T4 ligase from 100 to 80 microliter."]);
+  expect(plan.data.sentences).toEqual(["Change the amount of T4 ligase from 100 µL to 80 µL."]);
   expect((await call("confirm_change", { confirm: plan.data.confirm })).data.done).toBe(true);
   const forgotten = await call("consume_stock", consume);
 

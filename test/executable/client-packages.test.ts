@@ -210,7 +210,7 @@ describe.skipIf(!hasPython)("the Python client (SKIPPED without Python, pip, req
     const text = outputs.join("");
     expect(text).toMatch(/F\.\.\.W\.\.\[LIV\] +19 +26 +FSDLWKLL +likely functional/);
     expect(text).toMatch(/Box oligos 1 +A 101/);
-    expect(text).toContain("admin changed the amount of ACTB forward from 180 to 160");
+    expect(text).toContain("admin used 20 µL of ACTB forward, 160 µL left");
   });
 
   test.each([

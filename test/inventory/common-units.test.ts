@@ -27,7 +27,7 @@ const names = (): string[] =>
 
 test("a database without vocabularies gets the common units once, which all may view", async () => {
   const units = names();
-  for (const text of ["µL", "ml", "L", "ng", "nmol", "uM", "kU", "tubes", "rxn"])
+  for (const text of ["µL", "ml", "L", "ng", "nmol", "uM", "kU", "U/µl", "tubes", "rxn"])
     expect(units).toContain(findUnit(text)!.name);
   await addCommonUnits(database, clock);
   expect(names()).toEqual(units);

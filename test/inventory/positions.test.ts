@@ -260,7 +260,9 @@ test("imports and exports include positions, and rows of one import may swap pos
   expect(await send(rows("A2", "A1"))).toMatchObject({ updated: 2, errors: [] });
   expect([await where(CONSUMABLES, 11), await where(CONSUMABLES, 12)]).toEqual(["Box 1 A2", "Box 1 A1"]);
   expect(await send(rows("A1", "A1"))).toMatchObject({
-    errors: [{ row: 2, column: "position", message: "A1 is occupied. Next free position: A2." }],
+    errors: [
+      { row: 2, column: "position", message: "A1 is occupied. Next free position: A2.", fixes: ["A2"] },
+    ],
   });
   expect(await send(rows("B2", "Z9"))).toMatchObject({
     errors: [

@@ -60,13 +60,7 @@ test.each<[did: string, as: string, method: string, path: () => string, body?: u
     () => tube(14),
     { lot: "7", expiry: "2031-01-01" },
   ],
-  [
-    "admin changed the amount of Tube 14 from 10 to 7.5",
-    "admin",
-    "POST",
-    () => `${tube(14)}consume/`,
-    { amount: 2.5 },
-  ],
+  ["admin used 2.5 of Tube 14, 7.5 left", "admin", "POST", () => `${tube(14)}consume/`, { amount: 2.5 }],
   [
     "admin made 3 aliquots of Tube 14",
     "admin",
@@ -142,7 +136,7 @@ test.each<[did: string, as: string, method: string, path: () => string, body?: u
 ])("says: %s", async (...row) => {
   const [said, as, method, path, body] = row;
   // Tube 14 has an amount only for the sentence about it.
-  if (/amount/.test(said)) lab.database.run(`UPDATE consumable SET amount = 10 WHERE id = '${id(14)}'`);
+  if (/amount|used/.test(said)) lab.database.run(`UPDATE consumable SET amount = 10 WHERE id = '${id(14)}'`);
   await send(as, method, path(), body);
   expect(await sentence()).toBe(said);
 });

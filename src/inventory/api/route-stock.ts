@@ -114,7 +114,7 @@ function amountOperations(resource: RoutedResource) {
       description: "Takes an amount out. Concurrent requests add up.",
       body: CONSUME,
       run: ({ params, body }, call: Call) =>
-        changeItem(call, { resource, id: params.id }, body as JsonObject, (writer, item) =>
+        changeItem(call, { resource, id: params.id, kind: "consume" }, body as JsonObject, (writer, item) =>
           consume(call.store, writer, item, body as GivenAmount, call.actor),
         ),
     }),
@@ -178,12 +178,12 @@ const parseLoan = ({ due_back: due, taken_out_by: holder }: Type.Static<typeof T
 /** Changes the stock of a record, and shows the record. */
 const changeItem = (
   call: Call,
-  { resource, id }: { resource: RoutedResource; id: string },
+  { resource, id, kind = "update" }: { resource: RoutedResource; id: string; kind?: "update" | "consume" },
   body: JsonObject,
   change: (writer: RecordWriter, item: StockItem) => void,
 ): Promise<Response> =>
   writeBatch(call, body, {
-    kind: "update",
+    kind,
     work(writer) {
       const item = findItem(call, resource, id, writer);
       change(writer, item);

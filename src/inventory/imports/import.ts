@@ -24,6 +24,7 @@ import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
+import { offeredPosition } from "../resources/position.ts";
 import { Problem } from "../../problem.ts";
 
 /** Follows an import while it is written. */
@@ -321,7 +322,7 @@ function addErrors(
   const texts = named.map(([name, message]) => {
     const column = report.columns.find(({ field }) => field === name && name !== null)?.header ?? null;
     const prefix = column === null && name !== null && name !== "non_field_errors" ? `${name}: ` : "";
-    const offered = fixes.get(name ?? "") ?? [];
+    const offered = fixes.get(name ?? "") ?? offeredPosition(message);
     if (report.errors.length >= MAX_ERRORS) report.more_errors = true;
     else
       report.errors.push({

@@ -282,6 +282,19 @@ export function readableAmount(amount: Amount): Amount {
   return { value: inUnit(best), unit: best.symbol };
 }
 
+/** The difference of two amounts of one unit, exact in decimals: from 1 to 0.8 mL, `200 µL`. */
+export const formatDecrease = (from: number, to: number, unit: string): string =>
+  formatAmount({
+    value: addAmounts(
+      [
+        { value: from, unit },
+        { value: -to, unit },
+      ],
+      unit,
+    )!,
+    unit,
+  });
+
 /** `500 µL`, `2 tubes`: in the unit that reads best. */
 export function formatAmount(amount: Amount): string {
   const { value, unit } = readableAmount(amount);

@@ -12,7 +12,15 @@ export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
 
 /** The kind of request that a batch came from. */
 export type BatchKind =
-  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample" | "evict";
+  | ChangeKind
+  | "consume"
+  | "bulk_create"
+  | "bulk_update"
+  | "bulk_delete"
+  | "undo"
+  | "import"
+  | "sample"
+  | "evict";
 
 /** One write of one record. */
 export interface RecordWrite {

@@ -4,6 +4,7 @@ import type { Query } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnName, type Resource, type Resources, type Viewer } from "../model/resource.ts";
 import { makeNouns } from "../model/schema.ts";
+import { formatAmount, formatDecrease } from "../model/unit.ts";
 import { BOOKKEEPING, changedFields, type StoredRecord } from "../model/stored-record.ts";
 import { capitalized, groupTitle, pluralize } from "../../platform/words.ts";
 import { LISTS, listSingular, listTitle } from "../resources/lists.ts";
@@ -187,7 +188,7 @@ class RecordSentence {
       return this.#move(changes, objects, "location");
     if (changes.every(({ resource }) => resource.name === "location") && fields.isSubsetOf(TREE))
       return this.#move(changes, objects, "parent");
-    return describeFields(changes, fields, objects, this.findName);
+    return describeFields(changes, fields, { kind: this.facts.kind, objects, findName: this.findName });
   }
 
   #move(changes: readonly Change[], objects: string, field: "location" | "parent"): string {
@@ -211,6 +212,13 @@ class RecordSentence {
 const recordName = ({ resource, after }: Change): string =>
   String(after[resource.key] ?? "") || printCount(resource, 1);
 
+/** The kind of a batch, and its records in words. */
+interface Described {
+  kind: string;
+  objects: string;
+  findName: FindName;
+}
+
 const changedNames = (before: object): string[] =>
   Object.keys(before).filter((name) => !BOOKKEEPING.has(name));
 
@@ -224,18 +232,21 @@ function describeTakenOut(changes: readonly Change[], objects: string, findName:
   return `handed ${objects} to ${findName("user", after.taken_out_by) ?? "another person"}`;
 }
 
-function describeAmount({ before, after }: Change, object: string, findName: FindName): string {
+function describeAmount({ before, after }: Change, { kind, objects, findName }: Described): string {
   const unit = findName("term", after.unit ?? null) ?? "";
-  return `changed the amount of ${object} from ${before!.amount} to ${after.amount} ${unit}`.trimEnd();
+  const [was, left] = [Number(before!.amount), Number(after.amount)];
+  const [from, to] = [was, left].map((value) => formatAmount({ value, unit }));
+  if (kind !== "consume") return `changed the amount of ${objects} from ${from} to ${to}`;
+  return `used ${formatDecrease(was, left, unit)} of ${objects}, ${to} left`;
 }
 
 /** Describes changed fields of records that did not move. */
 function describeFields(
   changes: readonly Change[],
   fields: ReadonlySet<string>,
-  objects: string,
-  findName: FindName,
+  described: Described,
 ): string {
+  const { objects, findName } = described;
   const [{ resource, before, after }] = changes;
   const [field] = fields;
   const isOne = changes.length === 1;
@@ -245,7 +256,7 @@ function describeFields(
     return `renamed ${String(before![field])} to ${objects}`;
   if (fields.isSubsetOf(TAKEN_OUT)) return describeTakenOut(changes, objects, findName);
   if (isOne && fields.isSubsetOf(AMOUNT) && before!.amount && after.amount !== null)
-    return describeAmount(changes[0], objects, findName);
+    return describeAmount(changes[0], described);
   if (fields.size > MAX_FIELDS) return `changed ${objects}`;
   const names = [...fields].map((name) => (resource.fields[name]?.form?.label ?? name).replaceAll("_", " "));
   return `changed ${LIST.format(names.map((name) => name.toLowerCase()))} of ${objects}`;

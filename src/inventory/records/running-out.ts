@@ -178,7 +178,9 @@ function listSingle(reading: Reading, resource: RoutedResource, condition: Condi
     const unit = reading.units.get(Number(row.unit)) ?? "";
     // Whether it is low is a column of the record, so that its minimum is only shown.
     const stock = judge({ resource, rid: row.key, minimum: null, full: null, unit }, [row], reading.units);
-    return Object.assign(stock, { left: row.live === 0 ? 0 : row.live_amount, minimum: row.minimum ?? null });
+    const left = row.live === 0 ? 0 : row.live_amount;
+    // Without an amount, a minimum says nothing.
+    return Object.assign(stock, { left, minimum: left === null ? null : (row.minimum ?? null) });
   });
 }
 

@@ -132,5 +132,13 @@ function positionError(
   if (!isVisible) return `${String(position)} is occupied.`;
   const occupied = readOccupied(query, at);
   const next = listPositions(grid).find((free) => !occupied.has(free));
-  return `${String(position)} is occupied. ${next === undefined ? "The location is full." : `Next free position: ${next}.`}`;
+  return `${String(position)} is occupied. ${next === undefined ? "The location is full." : `${NEXT_FREE}${next}.`}`;
+}
+
+const NEXT_FREE = "Next free position: ";
+
+/** The position that the error about an occupied one offers. */
+export function offeredPosition(error: string): string[] {
+  const [, offered] = error.split(NEXT_FREE);
+  return offered === undefined ? [] : [offered.replace(/\.$/, "")];
 }

@@ -64,7 +64,7 @@ function findNearest(boxes: HTMLElement[], from: Element | null, key: string): H
 
 /** Free slots in words. */
 const freeText = ({ usage: { capacity, free } }: FrontNode): string =>
-  capacity === 0 ? "empty" : free === 0 ? "full" : formatCount(free);
+  capacity === 0 ? "no boxes" : free === 0 ? "full" : formatCount(free);
 
 const ShelfRow = ({ of: { shelf, racks }, siblings }: { of: Shelf; siblings: readonly FrontNode[] }) => (
   <div class={shelf ? "shelf" : "shelf shelf-plain"}>
@@ -82,7 +82,7 @@ function ShelfName({ shelf }: { shelf: FrontNode }) {
   return (
     <div class={isTarget ? "shelf-name target" : "shelf-name"} {...attributes}>
       <a href={treeAddress(shelf)}>{shelf.name}</a>
-      <span>{formatCount(shelf.usage.free)} free</span>
+      <span>{shelf.usage.capacity === 0 ? "no boxes" : `${formatCount(shelf.usage.free)} free`}</span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Change as RecordedChange } from "../../inventory/api/route-history.ts";
+import { formatAmount, formatDecrease } from "../../inventory/model/unit.ts";
 import { Button } from "../components/button.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -70,6 +71,9 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
       .filter(({ cannot_undo }) => cannot_undo === null)
       .map(({ id, sentence }) => [id, sentence]),
   );
+  const used = new Set(
+    batches.value?.results.filter(({ kind }) => kind === "consume").map(({ id }) => id) ?? [],
+  );
   const versions = listVersions(of, results);
   const showMore = (): void => {
     setShown(results.length);
@@ -96,7 +100,8 @@ export function History({ of, row, revision, onRestored, onUndone }: HistoryProp
                 .map((change, i, all) => (
                   <li key={change.cursor}>
                     <div class="sentence">
-                      <b>{change.full_name || change.user}</b> <Entry of={of} change={change} />
+                      <b>{change.full_name || change.user}</b>{" "}
+                      <Entry of={of} change={change} isUse={used.has(change.batch)} />
                     </div>
                     <p class="muted">
                       <Time at={change.at} />
@@ -157,7 +162,7 @@ function partText({ resource, is }: Known): string {
   return words.join(", ").slice(0, MAX_TEXT);
 }
 
-function Entry({ of, change }: { of: Declaration; change: Known }) {
+function Entry({ of, change, isUse }: { of: Declaration; change: Known; isUse: boolean }) {
   const { resource, op, before, after, was, is } = change;
   if (resource === "annotations") return <AnnotationChange of={of} change={change} />;
   if (resource === "permissions")
@@ -185,16 +190,30 @@ function Entry({ of, change }: { of: Declaration; change: Known }) {
     <>
       {isMove && <Move {...{ was, is }} field={of.fields[location!]} />}
       {after.taken_out_by !== undefined && <TakenOut change={change} />}
-      {names.map((name) => (
-        <Replaced
-          key={name}
-          what={of.fields[name]?.label ?? name}
-          was={isEmpty(was[name]) ? undefined : <Amount of={of} name={name} values={was} />}
-          is={isEmpty(is[name]) ? undefined : <Amount of={of} name={name} values={is} />}
-        />
-      ))}
+      {isUse && <Used of={of} change={change} />}
+      {names
+        .filter((name) => !isUse || name !== "amount")
+        .map((name) => (
+          <Replaced
+            key={name}
+            what={of.fields[name]?.label ?? name}
+            was={isEmpty(was[name]) ? undefined : <Amount of={of} name={name} values={was} />}
+            is={isEmpty(is[name]) ? undefined : <Amount of={of} name={name} values={is} />}
+          />
+        ))}
     </>
   );
+}
+
+/** `used 200 µL, 800 µL left`. */
+function Used({ of, change: { was, is } }: { of: Declaration; change: Known }) {
+  const [from, value] = [Number(was.amount), Number(is.amount)];
+  const print = (unit: string): ComponentChildren => (
+    <div>
+      used <ins>{formatDecrease(from, value, unit)}</ins>, {formatAmount({ value, unit })} left
+    </div>
+  );
+  return <PlainValue value={is.unit} field={of.fields.unit} amount={print} />;
 }
 
 /** `took it out`, `handed it to Jonas Weber`, `put it back`. */
@@ -229,21 +248,14 @@ function Replaced(props: { what: string; was: ComponentChildren; is: ComponentCh
   );
 }
 
-/** A value with its unit. */
+/** A value, with its unit if it is an amount. */
 function Amount({ of, name, values }: { of: Declaration; name: string; values: Values }) {
   const unit = of.fields[name]?.form?.suffix;
-  const hasUnit = unit !== undefined && values[name] !== null && Boolean(values[unit]);
-  return (
-    <>
-      <PlainValue value={values[name]} field={of.fields[name]} />
-      {hasUnit && (
-        <>
-          {" "}
-          <PlainValue value={values[unit]} field={of.fields[unit]} unit />
-        </>
-      )}
-    </>
-  );
+  const value = values[name];
+  if (unit === undefined || typeof value !== "number" || !values[unit])
+    return <PlainValue value={value} field={of.fields[name]} />;
+  const print = (symbol: string): string => formatAmount({ value, unit: symbol });
+  return <PlainValue value={values[unit]} field={of.fields[unit]} amount={print} />;
 }
 
 function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; change: Known }) {

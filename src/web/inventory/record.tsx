@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Json } from "../../inventory/model/field.ts";
 import type { JsonRecord } from "../../inventory/api/list-operations.ts";
 import { href } from "../address.ts";
@@ -421,17 +422,18 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   );
 }
 
-/** A value as the history stores it: of a reference only the id, whose name is looked up; of a `unit` its symbol. */
+/** A value as the history stores it: of a reference only the id, whose name is looked up. */
 export function PlainValue(props: {
   value: RecordValue | undefined;
   field: FieldInfo | undefined;
-  unit?: boolean;
+  /** The text of an amount whose unit this value is. */
+  amount?: (unit: string) => ComponentChildren;
 }) {
-  const { value, field, unit } = props;
+  const { value, field, amount } = props;
   const to = linkedReference(field);
   const id = to && value !== null && value !== undefined ? String(value) : null;
   const { value: name } = useLoaded(id, () => readName(to!, id!));
-  if (unit && (!to || name !== undefined)) return <>{unitSymbol(name ?? formatText(value))}</>;
+  if (amount && (id === null || name !== undefined)) return <>{amount(name ?? String(value ?? ""))}</>;
   if (field?.reference?.segment === USERS.segment && value) return <Person username={String(value)} />;
   if (to && id !== null) return <a href={href(pagePath(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{formatText(value, field)}</>;
