@@ -298,3 +298,25 @@ test("search finds all records of a large import, also after later changes", asy
   expect(await Promise.all(words.map(found))).toEqual([1100, 1, 1, 0, 156]);
   expect(textIndexErrors(lab.database)).toEqual([]);
 });
+
+test("puts a new box into the place that the beginning of its path means, with slots if rows name some", async () => {
+  const levels = [{ list: "equipment", name: "Freezer 7" }, { name: "Shelf 7" }, { name: "Rack 7" }];
+  expect((await lab.send("alice", "POST", "locations/build/", { levels })).status).toBe(201);
+  const { report } = await send(
+    "specimens/import/",
+    table(
+      "name,location,position",
+      "a,Freezer 7 / Shelf 7 / Rack 7 / Box 7,B2",
+      "b,Shelf 7 / Rack 7 / Drawer 7,",
+    ),
+  );
+  expect(report).toMatchObject({ created: 2, locations_made: 2, errors: [] });
+  const made = await records(
+    "locations/?label__in=Box 7,Drawer 7&fields=label,parent__label,equipment__name,grid_rows&ordering=label",
+  );
+  const inRack = { parent__label: "Rack 7", equipment__name: "Freezer 7" };
+  expect(made).toEqual([
+    { label: "Box 7", ...inRack, grid_rows: 9 },
+    { label: "Drawer 7", ...inRack, grid_rows: null },
+  ]);
+});

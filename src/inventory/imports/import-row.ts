@@ -392,7 +392,7 @@ export class RowImporter {
     const cell = normalizeSpelling(given, field);
     const span = this.#spans.get(name) ?? name;
     if (now && (isUnchanged(cell, now[name]) || isUnchanged(cell, now[span]))) return {};
-    const { misread, ...read } = this.named.resolve(field, cellValue(field, cell, now === undefined));
+    const { misread, ...read } = this.named.resolve(field, cellValue(field, cell, now === undefined), cells);
     if (misread) this.#refuse(name, misread);
     return now && read.value !== null && read.value === now[name] ? {} : read;
   }

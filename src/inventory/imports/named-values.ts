@@ -63,16 +63,16 @@ export class NamedValues {
   }
 
   /** The value, in which the text of a location, unit or person is replaced by its id or username. */
-  resolve(field: Field, read: Read): Read {
+  resolve(field: Field, read: Read, cells: ReadonlyMap<string, Cell>): Read {
     if (typeof read.value !== "string") return read;
-    if (field.to === "location") return this.#locate(read.value);
+    if (field.to === "location") return this.#locate(read.value, (cells.get("position") ?? "") !== "");
     if (field.to === "user") return this.#findPerson(read.value);
     return field.imports === "unit" ? { value: this.units.find(read.value) } : read;
   }
 
   /** The id of a place. An unknown one stays as it is, and the place that most rows name is offered. */
-  #locate(text: string): Read {
-    const located = this.paths.locate(text);
+  #locate(text: string, hasSlots: boolean): Read {
+    const located = this.paths.locate(text, hasSlots);
     if ("error" in located) return located;
     if (located.value !== text || parseUuid(text) !== undefined) {
       this.#places.set(text, (this.#places.get(text) ?? 0) + 1);

@@ -15,6 +15,9 @@ export const splitPath = (path: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+/** Slots of a new box. */
+const BOX = { grid_rows: 9, grid_columns: 9 };
+
 const SEVERAL =
   "Several locations match. Put what contains it before the label, such as Freezer 1 / Shelf 3, or give the id.";
 
@@ -75,23 +78,24 @@ export class LocationPaths {
   }
 
   /** Row number and id of the location at the end. @throws Problem invalid_request */
-  make(parts: readonly string[]): { rid: number; id: string } | null {
+  make(parts: readonly string[], grid: object = {}): { rid: number; id: string } | null {
     if (parts.length > LIMITS.depth.max) throw invalidField("path", exceeded(LIMITS.depth));
-    let current: { rid: number; id: string } | null = null;
+    const keys = parts.map((_, i) => JSON.stringify(parts.slice(0, i + 1)));
+    const known = keys.findLastIndex((key) => this.#known.has(key));
+    let current = this.#known.get(keys[known]) ?? null;
     for (const [i, label] of parts.entries()) {
-      const key = JSON.stringify(parts.slice(0, i + 1));
-      const next: { rid: number; id: string } = this.#known.get(key) ?? this.#findOrCreate(label, current);
-      this.#known.set(key, next);
-      current = next;
+      if (i <= known) continue;
+      current = this.#findOrCreate(label, current, i === parts.length - 1 ? grid : {});
+      this.#known.set(keys[i], current);
     }
     return current;
   }
 
   /**
    * The id of the location that a text means: a label, or the end of a path such as `Freezer 1 / Shelf 3`, which is
-   * created if there is none. An unknown label stays unchanged.
+   * created if there is none, as a box if something is put into its slots. An unknown label stays unchanged.
    */
-  locate(text: string): { value: string } | { error: string } {
+  locate(text: string, hasSlots = false): { value: string } | { error: string } {
     const known = this.#located.get(text);
     if (known) return known;
     const parts = splitPath(text);
@@ -100,9 +104,24 @@ export class LocationPaths {
     const located =
       found.length > 1
         ? { error: SEVERAL }
-        : { value: found[0] ?? (parts.length < 2 ? text : (this.make(parts)?.id ?? text)) };
+        : {
+            value: found[0] ?? (parts.length < 2 ? text : (this.#extend(parts, hasSlots ? BOX : {}) ?? text)),
+          };
     this.#located.set(text, located);
     return located;
+  }
+
+  /** The id of a new location, below the longest beginning of its path that one location has. */
+  #extend(parts: readonly string[], grid: object): string | undefined {
+    for (let length = parts.length - 1; length > 1; length--) {
+      const path = parts.slice(0, length);
+      const [found, another] = this.#locations(endsWith(path));
+      if (found === undefined || another !== undefined) continue;
+      const { rid } = this.statements.get({ text: "SELECT rid FROM location WHERE id = ?", args: [found] })!;
+      this.#known.set(JSON.stringify(path), { rid: Number(rid), id: found });
+      break;
+    }
+    return this.make(parts, grid)?.id;
   }
 
   #locations(condition: Condition): string[] {
@@ -133,11 +152,15 @@ export class LocationPaths {
     return inside;
   }
 
-  #findOrCreate(label: string, parent: { rid: number; id: string } | null): { rid: number; id: string } {
+  #findOrCreate(
+    label: string,
+    parent: { rid: number; id: string } | null,
+    grid: object,
+  ): { rid: number; id: string } {
     let rid = this.find(label, parent?.rid ?? null);
     if (rid === undefined) {
       const inside = { ...(parent ? this.inside(parent.rid) : {}), ...this.#equipment(label) };
-      const body = { label, parent: parent?.id ?? null, ...inside };
+      const body = { label, parent: parent?.id ?? null, ...inside, ...grid };
       rid = this.writer.create(this.#location, body, this.actor);
       this.#created.add(rid);
     }

@@ -16,7 +16,7 @@ import {
   storedIn,
 } from "./declaration.ts";
 import { levelName } from "./sharing.tsx";
-import { formatText, isNamed, Person, PlainValue, type RecordValue, type Row } from "./record.tsx";
+import { formatText, isNamed, Person, PlainValue, type RecordValue, type Row, UnitText } from "./record.tsx";
 import { readHistory } from "./read-list.ts";
 import { undo } from "./write-record.ts";
 import { useRecentChanges } from "./recent-changes.tsx";
@@ -213,7 +213,7 @@ function Used({ of, change: { was, is } }: { of: Declaration; change: Known }) {
       used <ins>{formatDecrease(from, value, unit)}</ins>, {formatAmount({ value, unit })} left
     </div>
   );
-  return <PlainValue value={is.unit} field={of.fields.unit} amount={print} />;
+  return <UnitText unit={is.unit} field={of.fields.unit} print={print} />;
 }
 
 /** `took it out`, `handed it to Jonas Weber`, `put it back`. */
@@ -255,7 +255,7 @@ function Amount({ of, name, values }: { of: Declaration; name: string; values: V
   if (unit === undefined || typeof value !== "number" || !values[unit])
     return <PlainValue value={value} field={of.fields[name]} />;
   const print = (symbol: string): string => formatAmount({ value, unit: symbol });
-  return <PlainValue value={values[unit]} field={of.fields[unit]} amount={print} />;
+  return <UnitText unit={values[unit]} field={of.fields[unit]} print={print} />;
 }
 
 function AnnotationChange({ of, change: { op, was, is } }: { of: Declaration; change: Known }) {

@@ -422,19 +422,35 @@ function OwnValue({ value, field, suffix = "" }: ValueProps) {
   );
 }
 
+/** The record that a value of the history refers to by its id, and its name once it is known. */
+function useReferred(field: FieldInfo | undefined, value: RecordValue = null) {
+  const to = linkedReference(field);
+  const id = to && value !== null ? String(value) : null;
+  const { value: name } = useLoaded(id, () => readName(to!, id!));
+  return { to, id, name };
+}
+
 /** A value as the history stores it: of a reference only the id, whose name is looked up. */
-export function PlainValue(props: {
+export function PlainValue({
+  value,
+  field,
+}: {
   value: RecordValue | undefined;
   field: FieldInfo | undefined;
-  /** The text of an amount whose unit this value is. */
-  amount?: (unit: string) => ComponentChildren;
 }) {
-  const { value, field, amount } = props;
-  const to = linkedReference(field);
-  const id = to && value !== null && value !== undefined ? String(value) : null;
-  const { value: name } = useLoaded(id, () => readName(to!, id!));
-  if (amount && (id === null || name !== undefined)) return <>{amount(name ?? String(value ?? ""))}</>;
+  const { to, id, name } = useReferred(field, value);
   if (field?.reference?.segment === USERS.segment && value) return <Person username={String(value)} />;
   if (to && id !== null) return <a href={href(pagePath(to.segment, id))}>{name ?? <SkeletonWord />}</a>;
   return <>{formatText(value, field)}</>;
+}
+
+/** Text about an amount of the history, whose unit is looked up. */
+export function UnitText(props: {
+  unit: RecordValue | undefined;
+  field: FieldInfo | undefined;
+  print: (unit: string) => ComponentChildren;
+}) {
+  const { id, name } = useReferred(props.field, props.unit);
+  if (id !== null && name === undefined) return <SkeletonWord />;
+  return <>{props.print(name ?? String(props.unit ?? ""))}</>;
 }
