@@ -1,30 +1,16 @@
 import { expect, test } from "bun:test";
 import { type Client, clientRoutes } from "../../src/platform/clients.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openHttp } from "../../src/platform/http.ts";
-import { openLog } from "../../src/platform/log.ts";
+import { openBare } from "./bare-http.ts";
 
 /** The routes of the clients from source, where there are none; test/executable/client-packages.test.ts has the others. */
 
-const answer = openHttp({
-  log: openLog(
-    "off",
-    () => {},
-    () => 0,
-  ),
-  clock: systemClock,
-  maxMessageBytes: 5000,
-  admit: () => {},
-  notReadyReasons: () => [],
-  documentation: { version: "0", introduction: "", tags: [] },
-  services: [
-    clientRoutes({
-      version: "1.2.3",
-      findBase: () => "http://lab",
-      page: async (_, clients: readonly Client[]) => new Response(`page of ${clients.length}`),
-    }),
-  ],
-});
+const answer = openBare([
+  clientRoutes({
+    version: "1.2.3",
+    findBase: () => "http://lab",
+    page: async (_, clients: readonly Client[]) => new Response(`page of ${clients.length}`),
+  }),
+]);
 const ask = (path: string, accept = "*/*"): Promise<Response> =>
   answer(new Request(`http://lab${path}`, { headers: { Accept: accept } }));
 

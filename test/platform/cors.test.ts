@@ -1,25 +1,19 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { Problem } from "../../src/problem.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { type Answer, openHttp } from "../../src/platform/http.ts";
-import { openLog } from "../../src/platform/log.ts";
+import type { Answer } from "../../src/platform/http.ts";
+import { openBare } from "./bare-http.ts";
 
-const open = (corsOrigins?: string[]): Answer =>
-  openHttp({
-    log: openLog("off", () => {}, Date.now),
-    clock: systemClock,
-    maxMessageBytes: 5000,
-    admit(request) {
-      if (request.headers.has("x-refused")) throw new Problem("unauthenticated", "No.");
+const open = (corsOrigins: string[] = []): Answer =>
+  openBare(
+    [new Elysia({ strictPath: true }).get("/api/x/", () => ({ done: true })).get("/page", () => "a page")],
+    {
+      corsOrigins,
+      admit(request) {
+        if (request.headers.has("x-refused")) throw new Problem("unauthenticated", "No.");
+      },
     },
-    notReadyReasons: () => [],
-    documentation: { version: "0", introduction: "", tags: [] },
-    ...(corsOrigins ? { corsOrigins } : {}),
-    services: [
-      new Elysia({ strictPath: true }).get("/api/x/", () => ({ done: true })).get("/page", () => "a page"),
-    ],
-  });
+  );
 const ELN = "https://eln.example";
 const send = (answer: Answer, path: string, headers: Record<string, string>, method = "GET") =>
   answer(new Request(`http://lab${path}`, { method, headers }));

@@ -1,24 +1,13 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { Problem } from "../../src/problem.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
+import { openBare } from "./bare-http.ts";
 
 const lines: Record<string, unknown>[] = [];
 const state = { notReadyReasons: [] as string[] };
-const answer = openHttp({
-  log: openLog(
-    "requests",
-    (line) => lines.push(JSON.parse(line)),
-    () => 0,
-  ),
-  clock: systemClock,
-  maxMessageBytes: 5000,
-  admit: () => {},
-  notReadyReasons: () => state.notReadyReasons,
-  documentation: { version: "0", introduction: "", tags: [{ name: "service", description: "" }] },
-  services: [
+const answer = openBare(
+  [
     new Elysia({ strictPath: true })
       .get("/defect", () => {
         throw new Error("the secret is 42");
@@ -46,7 +35,16 @@ const answer = openHttp({
         );
       }),
   ],
-});
+  {
+    log: openLog(
+      "requests",
+      (line) => lines.push(JSON.parse(line)),
+      () => 0,
+    ),
+    notReadyReasons: () => state.notReadyReasons,
+    documentation: { version: "0", introduction: "", tags: [{ name: "service", description: "" }] },
+  },
+);
 
 const ask = (path: string, init?: RequestInit): Promise<Response> =>
   answer(new Request(`http://lab${path}`, init));

@@ -1,27 +1,12 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openHttp } from "../../src/platform/http.ts";
-import { openLog } from "../../src/platform/log.ts";
 import { Metrics } from "../../src/platform/metrics.ts";
 import { metricsRoutes } from "../../src/platform/route-metrics.ts";
+import { openBare } from "./bare-http.ts";
 
 const TOKEN = "0123456789abcdef";
 const metrics = new Metrics();
 metrics.ask("gauge", "up", "Whether it runs.", () => 1);
-const open = (token: string) =>
-  openHttp({
-    log: openLog(
-      "problems",
-      () => {},
-      () => 0,
-    ),
-    clock: systemClock,
-    maxMessageBytes: 5000,
-    admit: () => {},
-    notReadyReasons: () => [],
-    documentation: { version: "0", introduction: "", tags: [] },
-    services: [metricsRoutes(metrics, token)],
-  });
+const open = (token: string) => openBare([metricsRoutes(metrics, token)]);
 
 const ELSEWHERE = "192.0.2.7";
 test.each<[address: string | null, isUnix: boolean, headers: Record<string, string>, status: number]>([

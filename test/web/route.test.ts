@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openHttp } from "../../src/platform/http.ts";
-import { openLog } from "../../src/platform/log.ts";
 import { href, match, stripBasePath, withPageContext } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
 import { renderMissingPage, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
+import { openBare } from "../platform/bare-http.ts";
 
 const serve = (base = "") => {
   const surroundings = (request: Request) => ({
@@ -15,18 +13,7 @@ const serve = (base = "") => {
     session: request.headers.has("cookie"),
     person: "",
   });
-  return openHttp({
-    log: openLog(
-      "off",
-      () => {},
-      () => 0,
-    ),
-    clock: systemClock,
-    maxMessageBytes: 5000,
-    admit: () => {},
-    notReadyReasons: () => [],
-    documentation: { version: "0", introduction: "", tags: [] },
-    services: [webRoutes(surroundings, (_page, key) => key === "good")],
+  return openBare([webRoutes(surroundings, (_page, key) => key === "good")], {
     missing: (request) => renderMissingPage(request, surroundings(request)),
   });
 };
