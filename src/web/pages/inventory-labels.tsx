@@ -78,53 +78,44 @@ function offeredLines(of: Declaration | undefined): { value: string; name: strin
   return [...fixed, ...own.map((value) => ({ value, name: columnTitle(of!, value) }))];
 }
 
-/** Of label printers, in dots per inch. */
-const listResolutions = (sheets: LabelSheets | undefined) =>
-  (sheets?.resolutions ?? []).map((dpi) => `${dpi}` as const);
-
-const readSymbol = (symbol: string | undefined): "qr" | "code128" =>
-  symbol === "code128" ? "code128" : "qr";
-
-/** The printer, and the text of an option of its layout: from the address, else as saved for the printer or last printed. */
-function readLayout(query: URLSearchParams, saved: Saved, views: readonly View[]) {
+/** The printer of the address, or the last one, and its layout: of the address, as saved, or last printed. */
+function findLayout(query: URLSearchParams, saved: Saved, views: readonly View[]) {
   const chosen = query.get("printer") ?? saved.printer;
   const view = views.find(({ id }) => id === chosen);
   const own = view && Object.fromEntries(new URLSearchParams(view.query));
-  const format: "pdf" | "zpl" = (own?.printer ?? chosen) === "zpl" ? "zpl" : "pdf";
-  const layout: Layout = own ?? saved[format] ?? {};
-  return {
-    printer: view?.id ?? format,
-    format,
-    option: (name: keyof Layout) => query.get(name) ?? layout[name],
-  };
+  const format = (own?.printer ?? chosen) === "zpl" ? "zpl" : "pdf";
+  const sheet = format === "zpl" ? "50x25" : "a4-3x8";
+  const usual = { sheet, symbol: "qr", dpi: "203", lines: USUAL_LINES.join() };
+  const given = Object.fromEntries([...query].filter(([name]) => name in usual));
+  const layout: Required<Layout> = { ...usual, ...(own ?? saved[format]), ...given };
+  return { printer: view?.id ?? format, format, layout } as const;
 }
 
-/** The options of the labels in the address, or else those of the printer. */
+/** The options of the labels in the address, or else those of the layout. */
 function readOptions(
   query: URLSearchParams,
-  { sheets, ...layout }: ReturnType<typeof readLayout> & { sheets: LabelSheets | undefined },
+  { printer, format, layout }: ReturnType<typeof findLayout>,
+  sheets: LabelSheets | undefined,
   offeredNames: readonly string[],
 ) {
-  const { format, option } = layout;
-  const resolutions = listResolutions(sheets);
+  // Dots per inch.
+  const resolutions = (sheets?.resolutions ?? []).map((dpi) => `${dpi}` as const);
   const offered = (sheets?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
-  const name = option("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
-  const sheet = offered.find((each) => each.name === name) ?? offered[0];
+  const sheet = offered.find(({ name }) => name === layout.sheet) ?? offered[0];
   const perPage = sheet?.per_page ?? 1;
-  const skip = perPage > 1 ? Number(query.get("skip")) || 0 : 0;
-  const lines = (option("lines")?.split(",") ?? USUAL_LINES).filter((line) => offeredNames.includes(line));
   return {
-    ...layout,
+    printer,
+    format,
     most: sheets?.most ?? Infinity,
     offered,
     sheet,
     perPage,
-    skip,
-    lines,
-    symbol: readSymbol(option("symbol")),
+    skip: perPage > 1 ? Number(query.get("skip")) || 0 : 0,
+    lines: layout.lines.split(",").filter((line) => offeredNames.includes(line)),
+    symbol: layout.symbol === "code128" ? "code128" : "qr",
     resolutions,
-    dpi: resolutions.find((each) => each === option("dpi")) ?? "203",
-  };
+    dpi: resolutions.find((each) => each === layout.dpi) ?? "203",
+  } as const;
 }
 
 function describeSheets(total: number, { skip, perPage, most }: ReturnType<typeof readOptions>): string {
@@ -157,8 +148,7 @@ function useLabels(segment: string) {
   const { found, saved, sheets, declared, views, counted } = useSources(segment);
   const known = offeredLines(declared.value);
   const names = known.map(({ value }) => value);
-  const layout = { ...readLayout(query, saved, views.value ?? []), sheets: sheets.value };
-  const options = readOptions(query, layout, names);
+  const options = readOptions(query, findLayout(query, saved, views.value ?? []), sheets.value, names);
   const { printer, format, sheet, symbol, skip, dpi } = options;
   const lines = options.lines.join();
   const isUsual = lines === USUAL_LINES.filter((line) => names.includes(line)).join();
