@@ -17,9 +17,10 @@ export interface Ownership {
   /**
    * The key of the owner of jobs that the request starts; null for the account's. `headers` make the browser remember
    * it.
+   * @param setsCookie false if the response has no cookies: without a secret of the caller, nobody owns the jobs
    * @throws Problem invalid_request for a bad Owner-Key
    */
-  claim: (request: Request) => { key: string | null; headers: Record<string, string> };
+  claim: (request: Request, setsCookie?: boolean) => { key: string | null; headers: Record<string, string> };
 }
 
 const COOKIE = "labd_owner";
@@ -35,9 +36,11 @@ export const makeOwnership = (accounts: { authenticate: (request: Request) => Ac
     const ownKeys = username === null ? [] : [`user ${username}`];
     return { keys: secret === null ? ownKeys : [...ownKeys, sha256(secret)], isAdministrator: superuser };
   },
-  claim(request) {
+  claim(request, setsCookie = true) {
     if (findActor(request, accounts).username !== null) return { key: null, headers: {} };
     const given = readOwnerKey(request);
+    // A key that begins with the time is added at the ends of indexes.
+    if (given === null && !setsCookie) return { key: `nobody ${Bun.randomUUIDv7()}`, headers: {} };
     const secret = given ?? newSecret("");
     if (request.headers.has("owner-key")) return { key: sha256(secret), headers: {} };
     const cookie = hiddenCookie(COOKIE, secret, "", SECONDS, "Strict");

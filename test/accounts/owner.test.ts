@@ -36,7 +36,16 @@ test.each<[headers: Record<string, string>, key: string | null]>([
   [{ authorization: "ada", "owner-key": SECRET }, null],
   [{ "owner-key": SECRET }, sha256(SECRET)],
 ])("what a request with %p starts belongs to %p, without a cookie", (headers, key) => {
-  expect(ownership.claim(ask(headers))).toEqual({ key, headers: {} });
+  for (const setsCookie of [true, false])
+    expect(ownership.claim(ask(headers), setsCookie)).toEqual({ key, headers: {} });
+});
+
+test("nobody owns what a request without a secret starts if the response has no cookies", () => {
+  const claims = [1, 2].map(() => ownership.claim(ask({}), false));
+  const keys = claims.map(({ key }) => key);
+  expect(keys).toEqual([expect.stringMatching(/^nobody /), expect.stringMatching(/^nobody /)]);
+  expect(keys[0]! < keys[1]!).toBe(true);
+  expect(claims.map(({ headers }) => headers)).toEqual([{}, {}]);
 });
 
 test("a browser keeps its secret, and gets one where it has none", () => {

@@ -4,6 +4,7 @@
  *   bun run build.ts && bun run test/bench/rest.bench.ts   100,000 annotation types and as many locations, 50 users
  *   LABD=dist/labd,old/labd …   executables to compare; the first one is measured against all others
  *   RECORDS=5000 SECONDS=0.2 KINDS=query …   quick; kinds whose name contains the text
+ *   WALL=1 KINDS=create …   wall-clock time of eight clients together
  *   PEER=0 …   without the peer, which annotations are measured without in any case
  *
  * The peer is Django REST framework on the same records (rest/peer.py; Debian: python3-django,
@@ -36,13 +37,15 @@ const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const CLIENTS = 8;
 /** Requests for each write; 0 means no writes. */
 const WRITES = (process.env.WRITES ?? "0,50,10").split(",").map(Number);
+/** Measures wall-clock time, per request of all clients together, instead of processor time. */
+const WALL = process.env.WALL === "1";
 /** Requests of each kind whose responses are compared. */
 const COMPARED = 3;
 
 type Request = { path: string; user: string; write?: Write | undefined };
 
 /**
- * Milliseconds of processor time per request in each round, by service. Every service gets the same requests. The first
+ * Milliseconds of processor (or wall-clock) time per request in each round, by service. Every service gets the same requests. The first
  * round is three times as long: it fills caches.
  */
 async function measure(
@@ -54,7 +57,8 @@ async function measure(
     for (const [index, service] of services.entries()) {
       let sent = round * 1_000_000;
       const before = processorTimes(service);
-      const end = performance.now() + SECONDS * (round === 0 ? 3000 : 1000);
+      const start = performance.now();
+      const end = start + SECONDS * (round === 0 ? 3000 : 1000);
       const client = async () => {
         do {
           const { path, user, write } = request(sent++, service);
@@ -65,7 +69,8 @@ async function measure(
         } while (performance.now() < end);
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
-      measured[index].push(processorTimeSince(service, before) / (sent - round * 1_000_000));
+      const time = WALL ? performance.now() - start : processorTimeSince(service, before);
+      measured[index].push(time / (sent - round * 1_000_000));
     }
   return measured;
 }
@@ -143,7 +148,9 @@ try {
   if (peer) services.push(peer);
   else if (process.env.PEER !== "0")
     say("No peer: install rest_framework, django_filters and gunicorn for /usr/bin/python3");
-  say(`${RECORDS} records of each kind, ${CLIENTS} clients; processor time per request`);
+  say(
+    `${RECORDS} records of each kind, ${CLIENTS} clients; ${WALL ? "wall-clock" : "processor"} time per request`,
+  );
   await measureLists(services);
   if ("create".includes(WANTED)) await measureCreation(services);
   const [pid] = services[0].pids();

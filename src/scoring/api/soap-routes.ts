@@ -282,7 +282,7 @@ function handle(
           readJobRequest(toSubmission(value), options),
           identifyClient(request),
           request.headers.get("idempotency-key"),
-          ownership.claim(request).key,
+          ownership.claim(request, false).key,
         )
         .then((JobIdentifier) => encodeResponse("RunJob", { JobIdentifier }, soapVersion, namespace));
     case "GetStatus": {

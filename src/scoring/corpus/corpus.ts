@@ -405,8 +405,13 @@ export class Corpora {
   }
 
   /** Corpus and method version of a job that starts now. @param corpus by default the one in use */
-  scoringVersion(corpus = this.active()): ScoringVersion {
+  scoringVersion(corpus: Pick<CorpusInfo, "hash"> | null = this.#activeHash()): ScoringVersion {
     return { corpus: corpus ? corpus.hash : (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
+  }
+
+  /** The hash alone: each job asks for it. */
+  #activeHash(): Pick<CorpusInfo, "hash"> | null {
+    return this.database.query("SELECT hash FROM corpus WHERE active = 1").get() as { hash: string } | null;
   }
 
   /** A corpus, mapped, or the empty corpus. @param corpus by default the one in use @throws Problem bad_corpus */
