@@ -8,6 +8,7 @@ import {
 } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { Problem } from "../problem.ts";
 
 /** Lists of units besides those of the sample, and the dimensions of all. */
 const CATEGORIES: Readonly<Record<string, string>> = {
@@ -37,13 +38,17 @@ const CONCENTRATION = {
 
 /**
  * Adds what every laboratory needs, and all may use, to an inventory that has no vocabularies yet: the common units,
- * a field for concentrations, and patterns of codes if it has no records either.
+ * a field for concentrations, and patterns of codes if it has no records either. On a full disk, the next start adds them.
  */
 export async function addCommonUnits(database: Database, clock: Clock): Promise<void> {
   if (database.query("SELECT 1 FROM cv_category LIMIT 1").get() !== null) return;
   const sample = (await import("../sample/inventory.json")).default as InventorySample;
   const codes = database.query(USED).get() === null ? sample.codes! : [];
-  loadInventory(database, clock, { ...commonUnits(sample), codes }, SYSTEM_USER);
+  try {
+    loadInventory(database, clock, { ...commonUnits(sample), codes }, SYSTEM_USER);
+  } catch (error) {
+    if (!Problem.refusesWrites(error)) throw error;
+  }
 }
 
 /** The lists of units of the sample with their terms, so that loading it later adds none twice, and all other units. */
