@@ -159,7 +159,8 @@ function guesses({ columns, archive, sheet, sheets = [], remembered }: ImportRep
   const none = columns.filter(({ source }) => source === "none");
   const lines = [
     sheets.length > 1 && `Read sheet ${sheet} of ${sheets.join(", ")}.\n`,
-    remembered?.same && `Columns as remembered in ${remembered.name}; --mapping '{}' guesses them.\n`,
+    remembered?.same &&
+      `Columns as remembered in ${remembered.name}; ${remembered.mine ? "--mapping '{}' guesses them" : "it is not yours: without --mapping, the import guesses them"}.\n`,
     guessed.length > 0 &&
       `Guessed: ${guessed.map(({ header, field }) => `${header} is ${field}`).join(", ")}.\n`,
     none.length > 0 && `No field for: ${none.map(({ header }) => header).join(", ")}.\n`,

@@ -335,6 +335,10 @@ test("reads sheets with the same headers by a remembered mapping, one's own or a
   await lab.send("alice", "PATCH", `views/${String(view.id)}/permissions/`, { groups });
   expect((await read("carol")).remembered).toMatchObject({ name: "Freezer list", mine: false, same: true });
   expect((await read("bob")).remembered).toBeUndefined();
+  // Others' mappings are proposed, and not used unseen.
+  const real = await send(`${IMPORT}?partial=1`, file, "carol");
+  expect(real.report).toMatchObject({ remembered: { mine: false, same: false }, created: 1 });
+  expect(real.report.preview[0].values).toEqual({ name: "x", amount: 3 });
   const other = await send(`${IMPORT}?dry_run=1&partial=1`, table("Name,Vol", "x,3"));
   expect(other.report.remembered).toBeUndefined();
 });

@@ -203,7 +203,8 @@ test("the tubes of an order come one by one, each with its barcode, and are coun
   expect((await stockOf(`product=${id}`)).results[0].order).toMatchObject({ quantity: 3, tubes_received: 1 });
   for (const [body, message] of [
     [{ tubes: 1, barcodes: ["CAS-1"] }, "barcodes: Cas9 1 has the barcode CAS-1 already."],
-    [{ tubes: 2, barcodes: ["CAS-2", "CAS-2"] }, "barcodes: CAS-2 is given twice."],
+    [{ tubes: 2, barcodes: ["CAS-2", "CAS-2 "] }, "barcodes: CAS-2 is given twice."],
+    [{ tubes: 1, barcodes: [" "] }, "barcodes: A barcode is blank."],
     [{ tubes: 1, barcodes: ["CAS-2", "CAS-3"] }, "barcodes: More barcodes than tubes."],
   ] as const) {
     const { status, body: answer } = await receive(body);

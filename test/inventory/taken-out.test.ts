@@ -23,7 +23,7 @@ async function create(path: string, body: object): Promise<string> {
 }
 const tube = (position: string) => create(LIST, { name: `Taq ${position}`, location: box, position });
 const act = (as: string, id: string, action: string, body: object = {}) =>
-  lab.send(as, "POST", `${LIST}${id}/${action}/`, body);
+  lab.send(as, "POST", `${LIST}${id}/${action}${action.includes("?") ? "" : "/"}`, body);
 const FIELDS = "taken_out,taken_out_by,taken_out_since,due_back,location,position";
 const read = async (id: string) =>
   (await lab.send("alice", "GET", `${LIST}${id}/?response_format=flat&fields=${FIELDS}`)).body
@@ -59,6 +59,11 @@ test("a tube that is taken out keeps its slot, until it is put back", async () =
   });
   expect((await act("alice", id, "take_out", { due_back: time(5) })).status).toBe(200);
   expect(await read(id)).toMatchObject({ taken_out_since: time(1), due_back: time(5) });
+  // A confirmation is for the time that the dry run was about.
+  const { body: planned } = await act("alice", id, "take_out/?dry_run=1", { due_back: time(5) });
+  const confirm = (due_back?: string) =>
+    act("alice", id, `take_out/?confirm=${String(planned.confirm)}`, { due_back });
+  expect([(await confirm(time(6))).status, (await confirm(time(5))).status]).toEqual([409, 200]);
   const past = await act("alice", id, "take_out", { due_back: time(0) });
   expect([past.status, past.body.message]).toEqual([400, "due_back: Give a time in the future."]);
 

@@ -4,6 +4,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { singleParameter } from "../model/listing.ts";
 import type { BatchKind, RecordWrite } from "../records/batch-audit.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
+import type { WriteOptions } from "../records/store.ts";
 import { storedBody, type Call, keepBodies, noContent, respondJson } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
@@ -13,6 +14,7 @@ export interface Batch<Value> {
   undoes?: number;
   /** The planned writes, if they were computed beforehand. */
   planned?: readonly RecordWrite[] | undefined;
+  given?: WriteOptions["given"];
   work(writer: RecordWriter): Value;
   respond(value: Value): Response;
   /** Members of a preview besides the changes. */

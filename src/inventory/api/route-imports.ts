@@ -54,7 +54,7 @@ const OPTIONS = Type.Object({
   ),
   mapping: option(
     "mapping",
-    "A JSON object from headers to fields, with null for columns to ignore; by default that of a view with the same headers. In archives (.eln) also notes, or new for a new annotation type.",
+    "A JSON object from headers to fields, with null for columns to ignore; by default that of an own view with the same headers. In archives (.eln) also notes, or new for a new annotation type.",
   ),
   partial: option("partial", "1: import the rows without errors, and leave the others."),
   dates: Type.Optional(

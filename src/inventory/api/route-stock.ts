@@ -184,6 +184,7 @@ const changeItem = (
 ): Promise<Response> =>
   writeBatch(call, body, {
     kind,
+    given: body.due_back === undefined ? undefined : "due_back",
     work(writer) {
       const item = findItem(call, resource, id, writer);
       change(writer, item);

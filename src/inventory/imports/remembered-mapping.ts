@@ -54,7 +54,10 @@ function findRemembered(
   return undefined;
 }
 
-/** The remembered mapping, and the options with it if nobody gave one. */
+/**
+ * The remembered mapping, and the options with it if nobody gave one. That of another person is only proposed, by a dry
+ * run: anybody may share a view, also one that would leave columns out.
+ */
 export function recallMapping(
   store: Store,
   resource: Resource,
@@ -64,7 +67,8 @@ export function recallMapping(
 ): { remembered: Remembered | undefined; options: ImportOptions & { mapping: Mapping } } {
   const remembered = archive ? undefined : findRemembered(store, resource, actor, headers);
   const { mapping } = given;
-  if (mapping || !remembered) return { remembered, options: { ...given, mapping: mapping ?? new Map() } };
+  const isUsed = !mapping && (remembered?.mine || given.dryRun);
+  if (!remembered || !isUsed) return { remembered, options: { ...given, mapping: mapping ?? new Map() } };
   const { dates = remembered.dates, unit = remembered.unit } = given;
   return { remembered, options: { ...given, mapping: remembered.mapping, dates, unit } };
 }

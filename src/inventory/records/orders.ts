@@ -164,13 +164,14 @@ export function receiveOrder(
   store: Store,
   writer: RecordWriter,
   rid: number,
-  { tubes, barcodes = [], complete = true, location = null, ...values }: Delivery,
+  { tubes, barcodes: scanned = [], complete = true, location = null, ...values }: Delivery,
   actor: Actor,
 ): number[] {
   const order = writer.current(ORDER, rid);
   if (order.state === "RECEIVED")
     throw new Problem("conflict", `${String(order.name)} was received already.`);
   requireOrder(store, writer, rid, actor);
+  const barcodes = scanned.map((code) => code.trim());
   refuseKnownCodes(store, barcodes, tubes, actor);
   const product = productOf(store, writer, rid, actor);
   const [{ name, supplier, catalogue_number, price, currency }] = store.reader.values(
@@ -221,6 +222,7 @@ export function receiveOrder(
 function refuseKnownCodes(store: Store, barcodes: readonly string[], tubes: number, actor: Actor): void {
   if (barcodes.length > tubes) throw invalidField("barcodes", `More barcodes than tubes.`);
   for (const [i, code] of barcodes.entries()) {
+    if (code === "") throw invalidField("barcodes", "A barcode is blank.");
     if (barcodes.indexOf(code) < i) throw invalidField("barcodes", `${code} is given twice.`);
     const same = and(ALIVE, compare(["barcode"], "==", code));
     const viewer = { resources: store.resources, actor };

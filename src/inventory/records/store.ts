@@ -38,6 +38,8 @@ export interface WriteOptions extends BatchInfo {
   previewLimit?: number;
   /** The digest of a dry run: do exactly that. */
   confirm: string | null;
+  /** The field that usually follows from the time, if the request gives it: a confirmation is for its value, too. */
+  given?: "due_back" | undefined;
   /** The planned writes, if they are known: a dry run then needs no lock. */
   planned?: readonly RecordWrite[] | undefined;
 }
@@ -277,13 +279,14 @@ const GENERATED_FIELDS = new Set(
  * its new values, and of what becomes visible. The same request gives the same digest if and only if it would do the same.
  */
 function digestWrites(
-  { actor, kind }: WriteOptions,
+  { actor, kind, given }: WriteOptions,
   written: readonly RecordWrite[],
   exposes: readonly Json[],
 ): string {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind, exposes]));
   for (const { resource, rid, op, version, before, after, generated } of written) {
-    const isGiven = (name: string): boolean => !GENERATED_FIELDS.has(name) && name !== generated;
+    const isGiven = (name: string): boolean =>
+      name === given || (!GENERATED_FIELDS.has(name) && name !== generated);
     const names = after ? changedFields(before, after).filter(isGiven) : [];
     const values = names.map((name) => [name, after![name]]);
     // A new record may get another row number later.

@@ -133,7 +133,7 @@ function Readings({
 }
 
 /** The options that read other sheets with the same headers as this one. */
-const readingOf = ({ columns, dates, unit }: Report) => ({
+export const readingOf = ({ columns, dates, unit }: Report) => ({
   mapping: Object.fromEntries(columns.map(({ header, field }) => [header, field])),
   ...(dates.example === null ? {} : { dates: dates.order }),
   ...(unit === null ? {} : { unit }),

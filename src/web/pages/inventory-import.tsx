@@ -8,7 +8,7 @@ import { Icon } from "../components/icon.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { download } from "../download.ts";
 import { pluralize } from "../format.tsx";
-import { type CheckProps, ColumnsCard } from "../inventory/import-columns.tsx";
+import { type CheckProps, ColumnsCard, readingOf } from "../inventory/import-columns.tsx";
 import { BoxCard } from "../inventory/import-box.tsx";
 import { ImportProgress, ImportResult } from "../inventory/import-result.tsx";
 import { RowsCard, Totals } from "../inventory/import-rows.tsx";
@@ -131,6 +131,9 @@ function useWizard(of: Declaration) {
   return { options, status, isRunning, start, error: error ?? statusError };
 }
 
+/** The mapping that a person has seen: a view may be changed meanwhile, and that of another person is only proposed. */
+const asShown = (tried: Report): Partial<ImportOptions> => (tried.remembered?.same ? readingOf(tried) : {});
+
 /** The outcome of the last dry run, which stays while another one runs. */
 function useTried(status: ImportStatus | undefined, isRunning: boolean): Report | null {
   const [last, setLast] = useState<Report | null>(null);
@@ -164,7 +167,7 @@ function Wizard({ of }: { of: Declaration }) {
     options,
     file,
     onChange: file ? change : undefined,
-    onImport: file && !isRunning ? () => void start(file, { isDryRun: false }) : null,
+    onImport: file && !isRunning ? () => void start(file, { ...asShown(tried), isDryRun: false }) : null,
     onDownload: save("changes.csv", "csv"),
   };
   return (
