@@ -17,7 +17,7 @@ import { jsonResponse, NO_STORE } from "./json-response.ts";
 import { findCause, type Log } from "./log.ts";
 import { exceeded, LIMITS } from "./limits.ts";
 import { fieldErrors, mistakesIn } from "./schema.ts";
-import { DIRECT, type PublicUrlOptions } from "./origin.ts";
+import { DIRECT, HOST, type PublicUrlOptions } from "./origin.ts";
 import { requireOwnHost } from "./own-host.ts";
 import { type Arrival, currentRequest, RequestContext, runInRequest } from "./request-context.ts";
 import { endRequest, startRequest } from "./traces.ts";
@@ -266,7 +266,10 @@ function normalizeUrl(
     hasHost = request.headers.get("host") === null;
     request = new Request(`${arrival?.origin() ?? "http://localhost"}${path}`, request);
   }
-  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  const host = request.url.indexOf("://") + 3;
+  const start = request.url.indexOf("/", host);
+  // Commands to copy have it, which a shell would run in parts.
+  hasHost &&= HOST.test(request.url.slice(host, start));
   if (basePath !== "" && request.url.startsWith(`${basePath}/`, start))
     request = new Request(request.url.slice(0, start) + request.url.slice(start + basePath.length), request);
   return { request, hasHost };

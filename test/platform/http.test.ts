@@ -183,3 +183,12 @@ test.each(["", "a b", "a<b", "[::1", "lab/x", "lab:99999"])(
     expect(await posted.text()).toBe("lab.example:8480 x");
   },
 );
+
+test.each(["a$(id).example", "a;id.example", "user@lab.example"])(
+  "rejects the Host %p, which is no name",
+  async (host) => {
+    const request = new Request("http://lab/healthz");
+    Object.defineProperty(request, "url", { value: `http://${host}/healthz` });
+    expect((await answer(request, ARRIVAL)).status).toBe(400);
+  },
+);
