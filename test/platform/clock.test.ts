@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readMicroseconds, systemClock, timestampOrNull } from "../../src/platform/clock.ts";
+import { newRowId, readMicroseconds, systemClock, timestampOrNull } from "../../src/platform/clock.ts";
 
 test("microseconds agree with the milliseconds of the clock, and never go back", () => {
   let last = 0;
@@ -29,4 +29,20 @@ test.each([
   [1, "1970-01-01T00:00:00.001Z"],
 ])("the time %p is %p", (time, text) => {
   expect(timestampOrNull(time)).toBe(text);
+});
+
+test("ids for rows are of UUID version 7, begin with the time and differ", () => {
+  const before = Date.now();
+  const ids = Array.from({ length: 100 }, () => newRowId(systemClock));
+  const after = Date.now();
+  expect(new Set(ids).size).toBe(100);
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+    expect(before <= time && time <= after).toBe(true);
+  }
+});
+
+test("a clock without ordered ids gives its own ids to rows", () => {
+  expect(newRowId({ now: () => 0, newId: () => "own" })).toBe("own");
 });

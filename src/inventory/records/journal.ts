@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
-import { type Clock, readMicroseconds } from "../../platform/clock.ts";
+import { type Clock, newRowId, readMicroseconds } from "../../platform/clock.ts";
 import type { BatchAudit, BatchKind, RecordWrite } from "./batch-audit.ts";
 import { type ExposedRecord, findExposure } from "./exposure.ts";
 import type { Resource } from "../model/resource.ts";
@@ -100,7 +100,7 @@ export class Journal {
   #begin(batch: OpenBatch, actor: Actor): number {
     const text = "SELECT coalesce(max(at), 0) AS at FROM record_batch";
     const last = Number(this.statements.get({ text, args: [] })?.at);
-    batch.id = this.clock.newId();
+    batch.id = newRowId(this.clock);
     // A clock that was set back must not put a later state before an earlier one.
     const at = Math.max(last, readMicroseconds(this.clock));
     const { kind, undoes = null } = batch.info;
