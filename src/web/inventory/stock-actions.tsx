@@ -91,7 +91,7 @@ const placeProps = ({ of, row, onChanged }: ActionsProps): PlaceProps => {
 };
 
 /** Buttons that take a record out, or put it back, and move it, without a network, too. */
-export function PlaceActions({ isOut = false, ...props }: PlaceProps & { isOut?: boolean }) {
+function PlaceActions({ isOut = false, ...props }: PlaceProps & { isOut?: boolean }) {
   const { record, from, group, onChanged } = props;
   const [due, setDue] = useState("");
   const takeOut = (): Promise<void> =>

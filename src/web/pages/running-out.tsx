@@ -12,7 +12,7 @@ import { formatCount, formatDay, pluralize } from "../format.tsx";
 import { formatConstant, pagePath } from "../inventory/declaration.ts";
 import { GroupDialog, OrderDialog } from "../inventory/order-dialogs.tsx";
 import { bySupplier, Orders } from "../inventory/orders.tsx";
-import { formatMoney, formatTotal, toOrderCsv } from "../inventory/order-text.ts";
+import { formatMoney, formatTotal, type OrderLine, toOrderCsv } from "../inventory/order-text.ts";
 import { Left, NextStep, OrderStep, SHORTAGE_WORDS, Why } from "../inventory/stock-left.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { call } from "../request.ts";
@@ -108,13 +108,10 @@ function summarize({ counts, unrequested, total }: RunningOut): string {
   return `${kinds.join(", ")}. ${unrequested === 0 ? "All are requested or ordered." : asked}`;
 }
 
+const toLine = (row: StockLeft): OrderLine => Object.assign({}, row, { quantity: row.order?.quantity ?? 1 });
+
 const toFile = ({ results }: RunningOut): Blob =>
-  new Blob(
-    [toOrderCsv(results.map((row) => Object.assign({}, row, { quantity: row.order?.quantity ?? 1 })))],
-    {
-      type: "text/csv",
-    },
-  );
+  new Blob([toOrderCsv(results.map(toLine))], { type: "text/csv" });
 
 const STATES = ["empty", "low", "expired", "expiring"] as const;
 
@@ -196,9 +193,7 @@ function Group({ title, rows, onDone }: { title: string; rows: readonly StockLef
         />
       ),
   };
-  const total = formatTotal(
-    selected.map((row) => Object.assign({}, row, { quantity: row.order?.quantity ?? 1 })),
-  );
+  const total = formatTotal(selected.map(toLine));
   return (
     <Card
       title={title}
