@@ -158,3 +158,22 @@ browserTest("imports an archive of another notebook, and exports the record agai
     rmSync(directory, { recursive: true });
   }
 });
+
+browserTest("corrects a place that many rows name, in all of them", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+  try {
+    const path = join(directory, "places.csv");
+    const rows = ["a,Box 7", "b,-20 drawer 1", "c,Box 7", "d,Box 7"];
+    writeFileSync(path, ["name,location", ...rows].join("\n"));
+    await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
+    const { page } = opened;
+    await chooseFile(page, "File to import", path);
+    await seeText(page, "3 need a look");
+    await fill(page, "Location of row 2", "-20 drawer 1");
+    await page.keyboard.press("Enter");
+    await press(page, "button", "In all 2 rows");
+    await seeText(page, "4 new");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -320,3 +320,11 @@ test("puts a new box into the place that the beginning of its path means, with s
     { label: "Drawer 7", ...inRack, grid_rows: null },
   ]);
 });
+
+test("says that equipment is not a place, with an example of one in it", async () => {
+  const levels = [{ list: "equipment", name: "Freezer 8" }, { name: "Shelf 8" }];
+  expect((await lab.send("alice", "POST", "locations/build/", { levels })).status).toBe(201);
+  const { report } = await send("specimens/import/", table("name,location", "a,Freezer 8"));
+  const message = '"Freezer 8" is equipment. Name a place in it, such as Freezer 8 / Shelf 1 / Box 1.';
+  expect(report.errors).toEqual([{ row: 2, column: "location", message }]);
+});

@@ -79,7 +79,10 @@ export class NamedValues {
       return located;
     }
     const [most] = [...this.#places].toSorted((a, b) => b[1] - a[1]);
-    const misread = { message: `${shownName(text)} is not a place.`, fixes: most ? [most[0]] : [] };
+    const what = this.paths.findEquipment(text.trim())
+      ? `equipment. Name a place in it, such as ${text.trim()} / Shelf 1 / Box 1`
+      : "not a place";
+    const misread = { message: `${shownName(text)} is ${what}.`, fixes: most ? [most[0]] : [] };
     return { ...located, misread };
   }
 

@@ -159,7 +159,7 @@ export class LocationPaths {
   ): { rid: number; id: string } {
     let rid = this.find(label, parent?.rid ?? null);
     if (rid === undefined) {
-      const inside = { ...(parent ? this.inside(parent.rid) : {}), ...this.#equipment(label) };
+      const inside = { ...(parent ? this.inside(parent.rid) : {}), ...this.findEquipment(label) };
       const body = { label, parent: parent?.id ?? null, ...inside, ...grid };
       rid = this.writer.create(this.#location, body, this.actor);
       this.#created.add(rid);
@@ -169,7 +169,7 @@ export class LocationPaths {
   }
 
   /** The one piece of equipment with this name, and its place. */
-  #equipment(label: string): { equipment: string; place: string | null } | undefined {
+  findEquipment(label: string): { equipment: string; place: string | null } | undefined {
     const columns =
       "t.id AS id, (SELECT p.id FROM place AS p WHERE p.rid = t.place AND p.deleted = 0) AS place";
     const named = and(compare(["name"], "==", label), ALIVE);

@@ -107,10 +107,8 @@ export function RowsCard(props: CheckProps) {
   const { report, options, onChange } = props;
   const [shown, setShown] = useState("all");
   const { preview, rows } = report;
-  const decide = (row: number, decision: RowDecisions[string] | null): void => {
-    const { [row]: _, ...others } = options.rows;
-    onChange?.({ rows: decision ? { ...others, [row]: decision } : others });
-  };
+  const decide = (row: number, decision: RowDecisions[string]): void =>
+    onChange?.({ rows: { ...options.rows, [row]: decision } });
   const listed = preview.filter(({ outcome }) => shown === "all" || outcome === shown);
   const skipped = Object.keys(options.rows).filter((row) => options.rows[row].skip);
   return (
@@ -134,7 +132,7 @@ export function RowsCard(props: CheckProps) {
       foot={
         <>
           {skipped.length > 0 && onChange && (
-            <Button small onClick={() => skipped.forEach((row) => decide(Number(row), null))}>
+            <Button small onClick={() => onChange({ rows: omit(options.rows, skipped) })}>
               Bring back {pluralize(skipped.length, "skipped row")}
             </Button>
           )}
@@ -157,17 +155,23 @@ export function RowsCard(props: CheckProps) {
   );
 }
 
-type Decide = (row: number, decision: RowDecisions[string] | null) => void;
+type Decide = (row: number, decision: RowDecisions[string]) => void;
 
-/** Replaces the text of a cell. */
+const omit = (rows: RowDecisions, left: readonly string[]): RowDecisions =>
+  Object.fromEntries(Object.entries(rows).filter(([row]) => !left.includes(row)));
+
+/** Replaces the text of a cell of some rows. */
 function correct(
-  { options, decide }: Pick<DetailProps, "options" | "decide">,
-  { row }: Row,
+  { options, onChange }: Pick<DetailProps, "options" | "onChange">,
+  rows: readonly number[],
   header: string,
   text: string,
 ): void {
-  const decision = options.rows[row];
-  decide(row, { ...decision, cells: { ...decision?.cells, [header]: text } });
+  const corrected = rows.map((row) => {
+    const decision = options.rows[row];
+    return [row, { ...decision, cells: { ...decision?.cells, [header]: text } }] as const;
+  });
+  onChange?.({ rows: { ...options.rows, ...Object.fromEntries(corrected) } });
 }
 
 /** The columns of values that the table has, in the order of the file. */
@@ -253,7 +257,7 @@ function CheckedCell(props: DetailProps & { name: string }) {
         onBlur={() => setOpen(false)}
         onChange={(event) => {
           setOpen(false);
-          correct(props, row, header, event.currentTarget.value);
+          correct(props, [row.row], header, event.currentTarget.value);
         }}
       />
     );
@@ -315,6 +319,7 @@ function RowErrors(props: DetailProps & { errors: Report["errors"] }) {
     <div class="fixes">
       {errors.map(({ column, message, fixes = [] }) => {
         const field = report.columns.find(({ header }) => header === column)?.field;
+        const alike = report.errors.filter((error) => error.column === column && error.message === message);
         return (
           <div key={column} class="row">
             <p class="error">{message}</p>
@@ -322,10 +327,25 @@ function RowErrors(props: DetailProps & { errors: Report["errors"] }) {
             {column !== null &&
               onChange &&
               fixes.map((fix) => (
-                <Button key={fix} small onClick={() => correct(props, row, column, fix)}>
+                <Button key={fix} small onClick={() => correct(props, [row.row], column, fix)}>
                   {fix === "" ? "Leave empty" : isDay(fix) ? formatDay(fix) : `Use ${fix}`}
                 </Button>
               ))}
+            {column !== null && onChange && fixes.length > 0 && alike.length > 1 && (
+              <Button
+                small
+                onClick={() =>
+                  correct(
+                    props,
+                    alike.map((error) => error.row),
+                    column,
+                    fixes[0],
+                  )
+                }
+              >
+                In all {alike.length} rows
+              </Button>
+            )}
           </div>
         );
       })}
