@@ -62,7 +62,7 @@ export const upgrade: Command = {
     if (call.has("--undo")) accessSync(target.former, constants.X_OK);
     else if (file === undefined)
       throw new Problem("usage", "labd upgrade needs a FILE. See labd upgrade --help.");
-    else await locked(target, () => prepare(call, target, file));
+    else await locked(target, () => prepareApart(call, target, file));
     return finishApart(call, target);
   },
 };
@@ -120,6 +120,13 @@ async function locked<T>({ config }: Target, work: () => Promise<T>): Promise<T>
 
 const refuse = (sentence: string): Problem => new Problem("bad_release", `${sentence} Nothing was changed.`);
 
+/** Only a release that was checked gets the name that is installed, also where its check is killed. */
+async function prepareApart(call: Call, target: Target, file: string): Promise<void> {
+  const unchecked = `${target.next}.unchecked`;
+  await prepare(call, { ...target, next: unchecked }, file);
+  renameDurably(unchecked, target.next);
+}
+
 /** Checks a release and backs up. Whoever owns the file cannot change the copy that is checked and later installed. */
 async function prepare(call: Call, target: Target, file: string): Promise<void> {
   const { next, config, settings } = target;
@@ -128,9 +135,9 @@ async function prepare(call: Call, target: Target, file: string): Promise<void> 
   const signature = `${file}.minisig`;
   const signed = readFileSync(signature, "utf8");
   rmSync(next, { force: true });
-  copyFileSync(file, next);
-  chmodSync(next, 0o755);
   try {
+    copyFileSync(file, next);
+    chmodSync(next, 0o755);
     const comment = verify(next, signed, key, `${file} was not accepted with the signature ${signature}`);
     const version = /^labd (\S+) /.exec(runRelease(file, next, ["--version"]))?.[1];
     if (version === undefined) throw refuse(`${file} --version does not say a version of labd.`);

@@ -180,6 +180,9 @@ test.skipIf(!CAN_HAVE_MACHINE)(
       ]);
     expect([fileHash(join(root, "local/labd")), beside(root)]).toEqual([before, ["labd"]]);
     expect(await machine.isReady()).toBeTrue();
+    // A copy whose check was killed never gets the name that is installed.
+    upgrade(release("99.0.8", { check: "kill -9 $PPID" }));
+    expect(beside(root)).toEqual(["labd", "labd.next.unchecked"]);
     const keyless = machine.run(`${INSTALLED} upgrade ${forged} --key ''`);
     expect([keyless.code, keyless.stderr]).toEqual([
       64,
