@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { unitOperations } from "../../src/inventory/api/route-units.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { convertAmount } from "../../src/inventory/model/unit.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
@@ -248,4 +249,8 @@ test("metadata of a record that the caller may not view or change refuses the me
   expect((await merge(from, into, "", "admin")).status).toBe(200);
   const moved = await read(`${annotations}/${annotation}/`, "admin");
   expect(moved.value).toEqual({ value: 1, unit: { id: into, name: "µL" } });
+});
+
+test("other requests are answered while units are merged, which many records may have", () => {
+  expect(unitOperations().map(({ heavy }) => heavy)).toEqual([true]);
 });

@@ -30,6 +30,8 @@ export const unitOperations = () =>
       parameters: [DRY_RUN, SEVERAL],
       body: MERGES,
       returns: Type.Object({ merged: COUNT }, { $id: "MergedUnits" }),
+      // Millions of records may have a unit.
+      heavy: true,
       run: ({ body }, call: Call) =>
         writeBatch(call, body, {
           kind: "bulk_update",
