@@ -135,8 +135,8 @@ const OTHER_STATUSES: Record<string, number> = {
   cancelImport: 409,
   // The run has no assay.
   registerDatasetsOfInstrumentRun: 400,
-  // There is only one term.
-  mergeUnitIntoAnother: 400,
+  // No unit has such an id.
+  mergeUnitsIntoOthers: 404,
   // The location has no grid.
   checkOrFillBoxFromRackScan: 400,
 };

@@ -174,7 +174,7 @@ async function checkFeed(
   taken: readonly Moment[],
 ): Promise<void> {
   const ask = async (path: string) => (await lab.ask("GET", path, { as: user })).body;
-  const told = (await ask("changes/?page_size=max")).results as { id: Json; batch: string }[];
+  const told = (await ask("changes/?page_size=max")).results as { id: Json; batch: string; at: string }[];
   const mine = SEGMENTS.flatMap((segment) => today[user][segment].map(({ id }) => ({ segment, id })));
   const of = (id: Json) => told.filter((change) => change.id === id).length;
   for (const { segment, id } of mine) {
@@ -187,8 +187,10 @@ async function checkFeed(
   expect(hidden.filter((id) => of(id) > 0)).toEqual([]);
   const batches = (await ask("batches/?page_size=max")).results as { id: string; changes: object }[];
   const counts = batches.map(({ changes }) => Object.values(changes).reduce((a, b) => a + b, 0));
-  expect(counts.reduce((a, b) => a + b, 0)).toBe(told.length);
-  expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(told.map(({ batch }) => batch)));
+  // Batches leave out what migrations wrote, which has no time.
+  const timed = told.filter(({ at }) => !at.startsWith("1970"));
+  expect(counts.reduce((a, b) => a + b, 0)).toBe(timed.length);
+  expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(timed.map(({ batch }) => batch)));
   for (const { batch } of taken) {
     const known = batches.some(({ id }) => id === batch);
     const { status } = await lab.ask("GET", `batches/${batch}/`, { as: user });

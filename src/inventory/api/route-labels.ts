@@ -67,7 +67,7 @@ const OPTIONS = Type.Object({
     Type.String({
       $id: "fields_of_labels",
       description: `Lines, at most ${MAX_LINES}: name, path (of the place), barcode (or the id), and fields as in lists; by default name, type and path, barcode.`,
-      examples: ["name,path,expiry,barcode"],
+      examples: ["name,path,barcode"],
     }),
   ),
   preview: Type.Optional(
