@@ -20,7 +20,8 @@ const BAR = 30;
 
 export const importFile: Command = {
   name: "import",
-  summary: "Add and update records from a CSV or XLSX file, or an archive (.eln): all of its rows or none.",
+  summary:
+    "Add and update records from a CSV or XLSX file, or an archive (.eln): all rows or, with --partial, the valid ones.",
   operands: "FILE",
   flags: {
     "--resource LIST": "The list, such as locations or stocks/consumables.",
