@@ -30,9 +30,14 @@ browserTest("shows properties, location, references and history of a record", as
   await seeText(page, "Freezer -80 North, whole");
   await seeText(page, "3 in locations");
   await seeText(page, "-80 North shelf 2");
-  await page.waitForSelector("nav[aria-label='Location']");
-  expect(await page.$eval("nav[aria-label='Location']", (path) => path.innerText.replace(/\s+/g, " "))).toBe(
-    "A 002 Freezer -80 North -80 North",
+  const crumbs = "nav[aria-label='Breadcrumbs']";
+  await page.waitForFunction(
+    (nav) => document.querySelector<HTMLElement>(nav)?.innerText.includes("Freezer"),
+    {},
+    crumbs,
+  );
+  expect(await page.$eval(crumbs, (path) => path.innerText.replace(/[\s/›]+/g, " ").trim())).toBe(
+    "Storage A 002 Freezer -80 North",
   );
   await checkPage(opened, "inventory-record");
 });
