@@ -6,7 +6,7 @@ import { columnName, isGuarded, type ReadContext, type Resource, type Resources 
 import { clause, selecting } from "../model/sql.ts";
 import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
-import { type Clock, newRowId, readMicroseconds } from "../../platform/clock.ts";
+import { type Clock, readMicroseconds } from "../../platform/clock.ts";
 import { evictionHint, hasPosition } from "../resources/position.ts";
 import { annotation } from "../resources/annotation.ts";
 import { isSubResource, type SubResource, type SubResourceContext } from "../resources/sub-resource.ts";
@@ -78,7 +78,8 @@ export class RecordWriter {
     const code = this.codes.make(resource, values);
     if (code !== undefined) columns.set(columnName(resource, CODE), code);
     for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
-    if (resource.fields.id.kind === "uuid") columns.set("id", id ?? newRowId(this.clock));
+    // Not one that begins with the time: labels and scans name records by the beginnings of their ids.
+    if (resource.fields.id.kind === "uuid") columns.set("id", id ?? this.clock.newId());
     const at = this.#now();
     for (const column of ["created", "modified"]) columns.set(column, at);
     for (const column of ["created_by", "modified_by"]) columns.set(column, actor.user);
