@@ -82,6 +82,7 @@ browserTest("shows where records are, and leads to the lists of all results", as
   await seeText(page, "-20 Enzymes");
   await page.goto(`${opened.url}/search?q=p53`);
   await seeText(page, "Box oligos");
+  await page.waitForSelector(".card-foot a[href*='query=p53']");
   await Promise.all([page.waitForNavigation(), page.click(".card-foot a[href*='query=p53']")]);
   expect(new URL(page.url()).pathname).toBe("/inventory/stocks-consumables");
   await page.waitForFunction(() => document.querySelector("tbody")?.innerText.includes("p53"));
