@@ -103,7 +103,7 @@ export async function open(
     database = await openData(config, plainLog, clock);
     const storage = new StorageState(config.data_dir, database, plainLog);
     const { log } = storage;
-    const closeTraces = openTraces({ endpoint: config.otlp_endpoint, version: VERSION, log });
+    const closeTraces = await openTraces({ endpoint: config.otlp_endpoint, version: VERSION, log });
     const parts = await openParts(config, { database, storage, log, clock });
     const { accounts, scoring } = parts;
     let retired = false;

@@ -42,28 +42,34 @@ const LANGUAGES: Readonly<Record<string, { language: string; type: string; insta
 
 const languageOf = (name: string) => LANGUAGES[Object.keys(LANGUAGES).find((end) => name.endsWith(end))!];
 
-let files: Promise<ZipEntry[]> | undefined;
+type ClientFile = ZipEntry & { sha256: string };
+
+let files: Promise<ClientFile[]> | undefined;
 
 /** The files of the clients, of the version of the executable; none when labd runs from source. */
-export const clientFiles = (): Promise<ZipEntry[]> => (files ??= readFiles());
+export const clientFiles = (): Promise<ClientFile[]> => (files ??= readFiles());
 
-async function readFiles(): Promise<ZipEntry[]> {
+async function readFiles(): Promise<ClientFile[]> {
   const built = Bun.embeddedFiles.find((file) => BUILT.test((file as File).name));
   if (!built) return [];
   const members = readZip(await built.bytes());
-  return Promise.all(members.map(async (member) => ({ name: member.name, bytes: await unzip(member) })));
+  return Promise.all(
+    members.map(async (member) => {
+      const bytes = await unzip(member);
+      const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+      return { name: member.name, bytes, sha256 };
+    }),
+  );
 }
-
-const sha256 = (bytes: Uint8Array): string => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 /** `/clients`, the list for people and programs (also for `pip --find-links`), and the files. */
 export function clientRoutes({ version, findBase, page }: ClientOptions) {
   const hide = { detail: { hide: true } } as const;
   const list = async (request: Request): Promise<Client[]> =>
-    (await clientFiles()).map(({ name, bytes }) => {
+    (await clientFiles()).map(({ name, bytes, sha256 }) => {
       const url = `${findBase(request)}${PATH}/${name}`;
       const { language, install } = languageOf(name);
-      return { name, language, url, bytes: bytes.length, sha256: sha256(bytes), install: install(url) };
+      return { name, language, url, bytes: bytes.length, sha256, install: install(url) };
     });
   const show = async ({ request }: { request: Request }): Promise<Response> => {
     const clients = await list(request);
@@ -82,7 +88,7 @@ async function sendFile(request: Request, name: string): Promise<Response> {
   const headers = {
     "Content-Type": languageOf(name).type,
     "Cache-Control": "no-cache",
-    ETag: `"${sha256(file.bytes)}"`,
+    ETag: `"${file.sha256}"`,
   };
   const isKnown = request.headers.get("if-none-match") === headers.ETag;
   return isKnown

@@ -99,7 +99,7 @@ export const listRunningOut = (store: Store, actor: Actor): Stock[] =>
     ),
   );
 
-/** The same, between which requests are answered. */
+/** Like `listRunningOut`, in slices between which requests are answered. */
 export async function findRunningOut(
   store: Store,
   actor: Actor,
@@ -176,7 +176,7 @@ function listSingle(reading: Reading, resource: RoutedResource, condition: Condi
   nameUnits(reading, rows);
   return rows.map((row) => {
     const unit = reading.units.get(Number(row.unit)) ?? "";
-    // Whether it is low is a column of the record, so that its minimum is only shown.
+    // A column of the record says that it is low, so that its minimum is only shown.
     const stock = judge({ resource, rid: row.key, minimum: null, full: null, unit }, [row], reading.units);
     const left = row.live === 0 ? 0 : row.live_amount;
     // Without an amount, a minimum says nothing.
