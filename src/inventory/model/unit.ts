@@ -284,16 +284,7 @@ export function readableAmount(amount: Amount): Amount {
 
 /** The difference of two amounts of one unit, exact in decimals: from 1 to 0.8 mL, `200 µL`. */
 export const formatDecrease = (from: number, to: number, unit: string): string =>
-  formatAmount({
-    value: addAmounts(
-      [
-        { value: from, unit },
-        { value: -to, unit },
-      ],
-      unit,
-    )!,
-    unit,
-  });
+  formatAmount({ value: subtractAmount({ value: from, unit }, { value: to, unit })!, unit });
 
 /** `500 µL`, `2 tubes`: in the unit that reads best. */
 export function formatAmount(amount: Amount): string {
